@@ -2,10 +2,10 @@
 
 import sys
 
-# Of a command, Python imports this before all else: as a module of ``-m``, or for the script. As
-# long as it imports, Ctrl-C shall end it and show no traceback; config/process.py goes on.
+# Python imports this module first when a command starts, by ``python -m`` or by the script. During
+# the imports, Ctrl-C ends the process without a traceback; config/process.py handles it later.
 if "".join(sys.argv[:1]).rpartition("/")[2] in ("-m", "specahd"):
-    # What is inside the module signal: that one imports others, in which Ctrl-C would be seen.
+    # The C part of ``signal``: that module imports others, and Ctrl-C would show a traceback there.
     import _signal  # type: ignore[import-not-found]  # no stub describes it
 
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:

@@ -1,7 +1,7 @@
 """``specahd`` and ``python -m specahd``: list the commands, or run one of them.
 
-The commands are the primary configurations ``conf/*.yaml``; the first line of each says
-what it does.
+The commands are the primary configurations ``conf/*.yaml``; the first line of each file
+describes the command.
 """
 
 import sys
@@ -16,17 +16,17 @@ _USAGE = "usage: specahd COMMAND [option=value …]\n       specahd --version\n"
 
 
 def commands() -> dict[str, str]:
-    """Return the commands by name, with what each does in one line."""
+    """Return the purpose of each command in one line, by the command's name."""
     return {path.stem: command_purpose(path.stem) for path in sorted(CONF_DIR.glob("*.yaml"))}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command with the words that follow it; return the exit status.
+    """Run a command with the arguments that follow it; return the exit status.
 
     Parameters
     ----------
     arguments
-        The command line after the program's name; the process's own if None.
+        The command line after the program's name; None: that of the process.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     known = commands()

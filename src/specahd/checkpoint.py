@@ -1,12 +1,12 @@
 """Freeze and thaw: a trained (g, H, A) as a directory of plain files.
 
-``manifest.json`` says what it is and how it was trained, ``programs/*.py`` hold the sources,
+``manifest.json`` describes the checkpoint and its training, ``programs/*.py`` hold the sources,
 ``tasks.parquet`` and ``responses.parquet`` the archive, ``SHA256SUMS`` the hash of every other
-file. Nothing in it depends on workers, host or date: equal runs give equal bytes. What else lies
-there, such as byte code that pip makes, is never read.
+file. Nothing in it depends on workers, host or date: equal runs give equal bytes. Other files in
+the directory, such as byte code that pip compiles, are never read.
 
-A checkpoint may come from a stranger: it is data, all of which is looked at before
-any of it is used. The hashes tell that nothing was altered by accident, not who wrote it.
+A checkpoint may come from an untrusted source. It is data, and all of it is checked before any of
+it is used. The hashes show that no file was altered by accident; they do not show who wrote it.
 """
 
 import json
@@ -47,13 +47,13 @@ class Checkpoint:
     settings
         The problem's scalars (baseline, region budget, …).
     uppers
-        At least one, in the order of their turns.
+        The upper programs, at least one, in the order of their turns.
     neighbours
         k of the router.
     portfolio, passes, tries
-        As of :class:`specahd.repair.system.RepairSystem`.
+        As in :class:`specahd.repair.system.RepairSystem`.
     training
-        Its training (:func:`specahd.api.provenance.provenance`), to be read; empty if old.
+        Record of the training (:func:`specahd.api.provenance.provenance`); empty if old.
     """
 
     problem: str
@@ -80,7 +80,7 @@ class Checkpoint:
         return (*self.uppers, *self.repertoire)
 
     def system(self, asked: RepairOptions = RepairOptions()) -> RepairSystem:  # noqa: B008  frozen
-        """Return the repair system, which differs from the trained one as is asked."""
+        """Return the repair system, with the options of ``asked`` instead of the trained ones."""
         names = [program.id for program in self.repertoire]
         return RepairSystem(
             "checkpoint",
@@ -93,12 +93,12 @@ class Checkpoint:
         )
 
     def admit(self, problem: AnyProblem) -> None:
-        """Compare with the problem, and guard every source as if it had just been generated.
+        """Check that the checkpoint fits the problem and that the guard accepts every source.
 
         Raises
         ------
         CheckpointError
-            It is another problem's, or a source is refused.
+            The checkpoint does not fit the problem, or the guard refuses a source.
         """
         if self.problem != problem.name:
             raise CheckpointError(f"The checkpoint is one of {self.problem}, not {problem.name}.")
@@ -125,7 +125,7 @@ class Checkpoint:
 
 
 def freeze(checkpoint: Checkpoint, directory: Path) -> None:
-    """Write a checkpoint, all of it or nothing; an earlier one at the same place is replaced."""
+    """Write a checkpoint atomically; replace an earlier one in the same directory."""
     with atomic_folder(directory) as draft:
         _write(checkpoint, draft)
 
@@ -160,7 +160,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
 
 
 def _source(program: str) -> str:
-    """Return where a checkpoint keeps a program's source."""
+    """Return the path of a program's source in a checkpoint."""
     if not NAME.fullmatch(program):
         raise CheckpointError(f"{printable(program)} is not the name of a program.")
     return f"programs/{program}.py"
@@ -179,22 +179,22 @@ def _describe(program: Program) -> Entry:
 
 
 def located(directory: Path) -> Path:
-    """Return the directory of a checkpoint; that of a run stands for the one in it."""
+    """Return the directory of a checkpoint, given that directory or the one of its run."""
     inner = directory / CHECKPOINT
     return inner if inner.is_dir() and not (directory / MANIFEST).exists() else directory
 
 
 def thaw(directory: Path) -> Checkpoint:
-    """Read a checkpoint back, after :func:`verify`.
+    """Read a checkpoint back, after :func:`~specahd.repair.checksums.verify_checksums`.
 
-    Nothing of it is run, and its content is trusted only as far as it can be
-    checked here; :meth:`Checkpoint.admit` compares it with its problem.
+    No program of the checkpoint is run. Its format is checked here;
+    :meth:`Checkpoint.admit` compares its content with the problem.
 
     Raises
     ------
     CheckpointError
-        It does not verify, is not what a training run freezes, or was written by a later
-        version.
+        A checksum is wrong, a file is not as a training run writes it, or the schema is that
+        of another version.
     """
     manifest = _manifest(directory, verify_checksums(directory))
     descriptor = manifest.descriptor
@@ -218,7 +218,7 @@ def thaw(directory: Path) -> Checkpoint:
 
 
 def _manifest(directory: Path, listed: set[str]) -> Manifest:
-    """Return the manifest, every field as a training run writes it, for the files of a list."""
+    """Return the manifest; check its fields, and its programs against the listed files."""
     path, text = directory / MANIFEST, read_text(directory, MANIFEST)
     try:
         schema = parse_json(text, Schema).schema

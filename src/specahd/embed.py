@@ -1,6 +1,6 @@
 """``python -m specahd.embed``: serve sentence encoders of a local folder at ``/v1/embeddings``.
 
-It speaks OpenAI's embeddings API and needs the extra ``embed``.
+The server implements OpenAI's embeddings API. The command needs the extra ``embed``.
 """
 
 import sys
@@ -17,7 +17,7 @@ from specahd.core.serving import ServerSettings
 def embed(config: DictConfig) -> None:
     """Load the models, then answer requests until SIGTERM or Ctrl-C."""
     require("embed", "specahd embed")
-    # Here, for they import what only the extra installs.
+    # Imported here, because these modules import packages that only the extra installs.
     from specahd.memory.serving import app, models
 
     settings: ServerSettings = OmegaConf.to_object(config)  # type: ignore[assignment]  # its schema
@@ -30,7 +30,7 @@ def embed(config: DictConfig) -> None:
         )
         for name in (settings.models if settings.serve is None else settings.serve)
     ]
-    # Before the models are loaded, which takes its time.
+    # The port is opened before the models are loaded, because loading is slow.
     with app.listen(settings.host, settings.port) as listener:
         device = models.choose_device(settings.device)
         encoders = []

@@ -1,11 +1,11 @@
 """``python -m specahd.evaluate``: repair instances with a frozen checkpoint.
 
-The checkpoint is a directory, or lies in the MLflow store: ``models:/specahd-cvrp@champion``.
-Instances are those of a generated pool, of a public set, or of files and folders. The evaluation
+The checkpoint is a directory or one in the MLflow store: ``models:/specahd-cvrp@champion``. The
+instances are those of a generated pool, of a public set, or of files and folders. The evaluation
 directory (``hydra.run.dir``) receives ``rows.jsonl`` and other files (docs/reference/files.md),
-instance by instance; the same command with the same directory goes on where it was broken off, and
-equal evaluations are equal under ``cmp``, but for seconds. ``study=routing`` also replays the whole
-repertoire on every exposed region. Nothing writes to the archive, and no language model is needed.
+instance by instance. The same command with the same directory resumes an interrupted evaluation.
+Equal evaluations give equal files, except for the seconds. ``study=routing`` also replays the whole
+repertoire on every exposed region. The archive is not changed, and no language model is needed.
 """
 
 import sys
@@ -33,7 +33,7 @@ from specahd.tracking.tables import cheaper_references, print_study, print_summa
 def evaluate(config: DictConfig) -> None:
     """Evaluate one checkpoint on a pool, a public set, or files."""
     progress = ProgressObserver()
-    options: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
+    options: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # its schema
     executor = instantiate_group(config.executor, "executor")
     execution = Execution(executor, options.limits, require=options.sandbox.require)
     with fetched_checkpoint(config.checkpoint, config.tracking.get("uri")) as place:
@@ -83,7 +83,7 @@ def _gap(evaluation: Evaluation) -> list[str]:
 
 
 def _passes(evaluation: Evaluation) -> str:
-    """Return how many passes were made over each instance."""
+    """Return the number of passes over each instance, in words."""
     counts = {row.get("passes", 1) for row in evaluation.rows}
     if counts == {1}:
         return "one pass"

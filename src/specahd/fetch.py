@@ -1,7 +1,7 @@
 """``python -m specahd.fetch mirror=PLACE``: fill ``data/`` with the public instances.
 
-The place is a directory or an http(s) address. What is there and right is kept; bytes
-that are not those of the manifest are refused. Without a mirror, what is there is verified.
+The place is a directory or an http(s) address. Files that are present and correct are kept; files
+whose bytes differ from the manifest are refused. Without a mirror, the present files are verified.
 """
 
 import sys
@@ -16,7 +16,7 @@ from specahd.tracking.observers import ProgressObserver
 
 def fetch(config: DictConfig) -> None:
     """Fetch missing files, or report that some are missing."""
-    # Here, for it imports what only the extra installs.
+    # Imported here, because the module imports packages that only the extra installs.
     from specahd.routing import mirror
 
     folder = Path(config.folder)

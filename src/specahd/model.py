@@ -1,6 +1,6 @@
-"""A frozen checkpoint as a model: rows that name instances in, rows with their solutions out.
+"""A frozen checkpoint as a model: it maps rows that name instances to rows with solutions.
 
-This is what ``mlflow.pyfunc.load_model("models:/specahd-cvrp@champion")`` makes; MLflow
+``mlflow.pyfunc.load_model("models:/specahd-cvrp@champion")`` makes such a model. MLflow
 calls :class:`SpecAHDModel`, which does not call MLflow. A model runs the programs
 in the same sandbox, with the same limits, as ``python -m specahd.evaluate`` does.
 """
@@ -30,7 +30,7 @@ from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.executor import LocalExecutor
 
 INPUTS = ("instance", "text", "name")
-"""Columns of the input, each text, each optional; a row has an ``instance`` or a ``text``."""
+"""Columns of the input: optional texts. A row has either an ``instance`` or a ``text``."""
 OUTPUTS = {
     "name": "string",
     "cost": "double",
@@ -41,7 +41,7 @@ OUTPUTS = {
 }
 """Columns of the output, and the type of each."""
 PARAMETERS = {"baseline": "", "accept": ""}
-"""Parameters of a call with their defaults; None keeps the value of the training."""
+"""Parameters of a call with their defaults; an empty text keeps the value of the training."""
 SETTINGS = {"workers": 2, "sandbox": "available"}
 """Settings for loading a model: ``executor.workers`` and ``sandbox.require``."""
 CODE = '''"""What MLflow runs when it loads this model; the work is done by specahd itself."""
@@ -59,17 +59,17 @@ class Model(SpecAHDModel, PythonModel):
 
 set_model(Model())
 '''
-"""The file that MLflow keeps beside the checkpoint: models from code, without a pickle."""
+"""The file that MLflow stores beside the checkpoint: a model from code, without a pickle."""
 _LONGEST_NAME = 50
 _FORKING = threading.Lock()
-"""Servers answer in several threads; workers forked meanwhile would hold each other's pipes."""
+"""Lock for forking workers: if two threads of a server forked, workers would share pipes."""
 
 
 class SpecAHDModel:
-    """Repairs the baseline solutions of instances; MLflow makes it empty and loads it later."""
+    """Repairer of baseline solutions; MLflow creates it empty and calls ``load_context`` later."""
 
     def load_context(self, context: Any) -> None:
-        """Read the checkpoint, verified and guarded, as MLflow hands it over.
+        """Read, verify and guard the checkpoint in the context that MLflow passes.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class SpecAHDModel:
         Raises
         ------
         CheckpointError
-            The checkpoint is torn or altered.
+            The checkpoint is incomplete or altered.
         ConfigError
             A setting is out of range, or the host lacks a layer that is required.
         """
@@ -97,10 +97,10 @@ class SpecAHDModel:
         Parameters
         ----------
         context
-            Not needed again.
+            Not used.
         model_input
             A data frame of the columns :data:`INPUTS`: an ``instance`` is the path of a file, a
-            ``text`` what would be in it, a ``name`` is repeated in the answer.
+            ``text`` is the content of such a file, a ``name`` is copied to the output.
         params
             As in :data:`PARAMETERS`.
 
@@ -108,7 +108,7 @@ class SpecAHDModel:
         -------
         DataFrame
             Columns :data:`OUTPUTS`. ``status`` is ``T`` where the upper program failed and
-            the baseline's solution stands. ``routes`` is JSON: a list of routes without the
+            the baseline's solution is kept. ``routes`` is JSON: a list of routes without the
             depot (a TSP has one, its tour; SDVRP's stops are pairs of customer and quantity).
 
         Raises
@@ -155,14 +155,14 @@ def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
 
 
 def _execution(settings: Mapping[str, Any]) -> Execution:
-    """Return the execution of a loaded model's programs, on this machine, by its settings."""
+    """Return the execution of a model's programs on this machine, from the model's settings."""
     check_workers(settings["workers"])
     executor = partial(LocalExecutor, workers=settings["workers"])
     return Execution(executor, require=settings["sandbox"])
 
 
 def _present(entry: Mapping[Any, Any]) -> dict[str, str]:
-    """Return the values of a row; missing cells are not text."""
+    """Return the texts of a row; leave out missing cells, which are not text."""
     return {name: entry[name] for name in INPUTS if isinstance(entry.get(name), str)}
 
 
@@ -172,7 +172,7 @@ def _read(problem: AnyProblem, entry: Mapping[str, str], folder: Path, number: i
         raise ConfigError(f"Expected row {number} to have an instance or a text, got {got}.")
     if "instance" in entry:
         return problem.read(Path(entry["instance"]))
-    # Formats without a NAME take that of the file.
+    # In formats without a NAME, the name of the file is the name of the instance.
     name = re.sub(r"[^\w.+-]", "_", entry.get("name", f"row-{number}"))[:_LONGEST_NAME]
     path = folder / f"{name}{problem.suffix}"
     path.write_text(entry["text"], encoding="utf-8")
@@ -183,7 +183,7 @@ def _read(problem: AnyProblem, entry: Mapping[str, str], folder: Path, number: i
 
 
 def save(target: Path, checkpoint: Path) -> None:
-    """Write a model's folder: the code, the checkpoint unchanged, and their description."""
+    """Write a model's folder: the code, the unchanged checkpoint, and their description."""
     import mlflow
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
@@ -191,7 +191,7 @@ def save(target: Path, checkpoint: Path) -> None:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         code = Path(folder) / "specahd_model.py"
         code.write_text(CODE, encoding="utf-8")
-        # MLflow prefers an example to a signature.
+        # MLflow warns that an example is better than a signature.
         warnings.simplefilter("ignore", UserWarning)
         mlflow.pyfunc.save_model(
             target,
@@ -202,7 +202,7 @@ def save(target: Path, checkpoint: Path) -> None:
                 Schema([ColSpec(kind, name) for name, kind in OUTPUTS.items()]),
                 ParamSchema([ParamSpec(name, "string", text) for name, text in PARAMETERS.items()]),
             ),
-            # Given, or MLflow would look for them by importing everything.
+            # Listed here, because MLflow would otherwise import everything to find them.
             pip_requirements=[
                 f"mlflow=={mlflow.__version__}",
                 f"specahd[train]=={version('specahd')}",

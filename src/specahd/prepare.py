@@ -1,7 +1,7 @@
 """``python -m specahd.prepare``: write the instance pools of a problem.
 
-``verify=FOLDER`` says of every file there what it is instead, public sets or your own:
-read, refused and why, or a solution, checked at which cost.
+``verify=FOLDER`` writes no pools, but reports on every file of a folder: an instance that was read,
+a file that was refused and the reason, or a solution that was checked and its cost.
 """
 
 import sys

@@ -3,11 +3,11 @@
 The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html`` (which
 needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), figures (SVG and
 PNG), ``convergence/*.csv`` and ``metrics/*.json``, and in ``pages`` two pages on each run that
-counts: the lineage of its programs, and the course of its search. Equal rows give equal bytes. Runs
-of several methods or settings are compared first: which is better, and by how much; with seconds,
-and other solvers if ``references`` names some. ``methods.md`` is that part alone. ``sets`` adds
-evaluations of public sets. ``audit=RUN`` writes nothing, but repeats a run and says whether all
-that it states follows from its files. No language model is needed, and no search.
+counts: the lineage of its programs, and the course of its search. Equal rows give equal bytes. If
+the runs have several methods or settings, the report begins with a comparison: which is better, by
+how much, the seconds, and the solvers of ``references``. ``methods.md`` holds that part alone.
+``sets`` adds evaluations of public sets. ``audit=RUN`` writes nothing: it repeats a run and checks
+that its results follow from its files. A report needs no language model and runs no search.
 """
 
 import sys
@@ -43,7 +43,7 @@ def report(config: DictConfig) -> None:
     """Read the runs, write their report, and log it to MLflow."""
     if config.audit is not None:
         with suppress(OSError):
-            # Hydra makes it, and nothing is written there.
+            # Hydra creates the directory, and an audit writes nothing there.
             run_directory().rmdir()
         sys.stdout.write(f"{audit(Path(config.audit))}\n")
         return
@@ -56,7 +56,7 @@ def report(config: DictConfig) -> None:
     runs, renamed = apply_labels(runs, labels)
     seconds = {run.name: read_seconds(_timings(config, folder, run)) for run in runs}
     ablations = ablation_section(runs, seconds)
-    # Times make no report of one setting differ from another of equal rows.
+    # A report of one setting has no times, so that equal rows give equal bytes.
     timed = ablations is not None or is_comparison(runs)
     summary = summarise(runs, passed_over, seconds if timed else {})
     before: list[Section] = []
@@ -87,7 +87,7 @@ def report(config: DictConfig) -> None:
 
 
 def _timings(config: DictConfig, folder: Path, run: Run) -> Path:
-    """Return the file with the seconds of a run's rows of validation."""
+    """Return the file with the seconds of a run's validation rows."""
     if config.evaluations is None:
         return folder / run.name / row_timings_file("validation")
     return Path(config.evaluations) / run.name / row_timings_file("rows")

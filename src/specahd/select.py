@@ -1,8 +1,8 @@
 """``python -m specahd.select problem=cvrp``: make the best complete run of a problem its champion.
 
-The selection pool alone decides (``tracking/selection.py`` has the rule). The chosen
+Only results on the selection pool decide (``tracking/selection.py`` has the rule). The chosen
 run's checkpoint becomes a version of the model ``specahd-<problem>`` in the MLflow
-registry, unless it is one already, and bears the alias ``champion`` from then on.
+registry, unless it is one already. This version gets the alias ``champion``.
 """
 
 import sys
@@ -26,7 +26,7 @@ from specahd.tracking.tables import print_trainings
 
 
 def select(config: DictConfig) -> None:
-    """Choose among the runs of the store, register the winner and report it."""
+    """Choose the best run of the store, register its checkpoint and report it."""
     problem = str(HydraConfig.get().runtime.choices["problem"])
     uri = str(config.tracking.uri)
     with open_store(uri) as client:
@@ -54,7 +54,7 @@ def select(config: DictConfig) -> None:
 
 
 def _options(config: DictConfig, group: str) -> dict[str, Any]:
-    """Return the options of a group by their dotted names, as runs record them."""
+    """Return the options of a group by the dotted names that runs record."""
     options = config[group] or {}
     return {f"{group}.{key}": options[key] for key in map(str, options) if not key.startswith("_")}
 

@@ -1,9 +1,9 @@
-"""``python -m specahd.solve``: find the best routes for one file that a time limit allows.
+"""``python -m specahd.solve``: find good routes for one instance file within a time limit.
 
-``specahd solve FILE`` is ``python -m specahd.solve instance=FILE``. The solution is written as
-soon as there is one, then as it gets better, and at the end: when the time is up, the target is
-reached, or upon Ctrl-C or SIGTERM. Whatever is there is complete and feasible. Beside it stands
-a JSON file of its name, with the cost over time.
+``specahd solve FILE`` is ``python -m specahd.solve instance=FILE``. The first solution is written
+at once, better ones follow during the search, and the last one at the end: after the time limit,
+at the target, or after Ctrl-C or SIGTERM. The file always holds a complete, feasible solution. A
+JSON file of the same name beside it holds the cost over time.
 """
 
 import signal
@@ -35,15 +35,15 @@ from specahd.tracking.solving import SolvingLine, print_summary
 
 PICTURES = (".png", ".pdf", ".svg")
 KEEP_SECONDS = 5.0
-"""A solution that is found later than this after the last one is written at once."""
+"""Shortest pause between two writes of the solution, in seconds."""
 _WRITING_SHARE = 20
-"""Writing takes at most one part of so many of the time."""
+"""Shortest pause after a write, as a multiple of the seconds that the write took."""
 _SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
-"""Options that the search takes under their names."""
+"""Options that have the same name in the command and in the search."""
 
 
 class _SolutionWriter:
-    """Writes the best solution while the search goes on, without holding it up."""
+    """Callback that writes the best solution during the search, without delaying the search."""
 
     def __init__(self, out: Path, line: SolvingLine, interrupts: Interrupts) -> None:
         self._out, self._line, self._interrupts = out, line, interrupts
@@ -78,7 +78,7 @@ def solve(config: DictConfig) -> None:
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
-    # From here on a signal still leaves a solution.
+    # From here on, a signal ends the search, and the best solution is still written.
     with interrupts.deferred():
         try:
             solved = find(
@@ -103,9 +103,9 @@ def solve(config: DictConfig) -> None:
 
 
 def _instance(config: DictConfig) -> ProblemInstance:
-    """Read the instance, for the given problem or that of the file's content.
+    """Read the instance, for the given problem or the one that the file's content determines.
 
-    With ``convention`` it is read again under a convention of its problem's.
+    With ``convention``, the file is read again under that convention of the problem.
     """
     stated = {name: config[name] for name in ("capacity", "matrix", "split", "speed")}
     problem = config.problem and instantiate_group(config.problem, "problem")
@@ -116,7 +116,7 @@ def _instance(config: DictConfig) -> ProblemInstance:
 
 
 def _out(config: DictConfig, instance: ProblemInstance) -> Path:
-    """Return where the solution goes; the folder is there."""
+    """Return the path of the solution file, in a folder that exists."""
     if config.out is None:
         [ending, *_] = instance.problem.endings
         return run_directory() / f"{safe_file_name(instance.name, 'solution')}{ending}"

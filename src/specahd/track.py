@@ -1,7 +1,7 @@
-"""``python -m specahd.track run=DIR``: bring a run directory into MLflow afterwards.
+"""``python -m specahd.track run=DIR``: upload a run directory to MLflow after the run.
 
-Finished or broken, what its files tell is logged as it would have been at the time;
-what is in MLflow already stays as it is.
+The run may be finished or interrupted. Its files are logged as they would have been during
+the run; entries that MLflow has already are not changed.
 """
 
 import sys
@@ -27,7 +27,7 @@ from specahd.tracking.upload import RunUpload, UploadFailed, run_directions, upl
 
 
 def track(config: DictConfig) -> None:
-    """Upload a run directory to the run's own store, or to the given one."""
+    """Upload a run directory to the MLflow store of the run, or to the given one."""
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
@@ -53,7 +53,7 @@ def track(config: DictConfig) -> None:
 
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
-    """Return the tracking options of the run, changed by those of the command line."""
+    """Return the tracking options of the run, overridden by those of the command line."""
     keys = command_line_keys()
     chosen = HydraConfig.get().runtime.choices["tracking"]
     if "tracking" in keys or saved["choices"].get("tracking") != chosen:

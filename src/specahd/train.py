@@ -1,7 +1,7 @@
 """``python -m specahd.train``: search for programs and freeze the best into a checkpoint.
 
-A run directory (``hydra.run.dir``) receives ``config.yaml``, ``sandbox.json`` (what
-confines programs on this host), the journal's files, ``checkpoint/``, and the
+A run directory (``hydra.run.dir``) receives ``config.yaml``, ``sandbox.json`` (the layers
+that confine programs on this host), the journal's files, ``checkpoint/``, and the
 checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def train(config: DictConfig) -> None:
-    """Train once, as configured, or go on with a run that broke off."""
+    """Train once, as configured, or resume an interrupted run."""
     directory = run_directory()
     repeat = config.resume is not None
     if repeat:
@@ -96,7 +96,7 @@ def _warn(observer: Observers) -> None:
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
-    """Return the plan of a configuration; wrong options are refused before any work."""
+    """Return the plan of a configuration; refuse wrong options before any work."""
     from specahd.api.plans import TrainingPlan
     from specahd.core.program import Level
     from specahd.llm.recorded import Recorder
@@ -123,7 +123,7 @@ def _plan(config: DictConfig) -> "TrainingPlan":
 
 
 def _check_job(config: DictConfig) -> None:
-    """Refuse a job of a sweep before the sweep begins."""
+    """Check a job of a sweep before the sweep begins; refuse wrong options."""
     check_training(config)
     if config.budget.max_cost is not None or config.budget.max_tokens is not None:
         resolved = deepcopy(config)
@@ -132,7 +132,7 @@ def _check_job(config: DictConfig) -> None:
 
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
-    """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
+    """Resolve a run of the MLflow store in ``resume=``, and add the groups of the run."""
     if not any(word.startswith("resume=") for word in arguments):
         return arguments
     from specahd.tracking.registry import resolve_resume

@@ -1,4 +1,4 @@
-"""Checkpoints that are ready to repair: loaded, verified, and with a sandbox for their programs."""
+"""Checkpoints that are ready to repair: loaded, verified, with a sandbox for their programs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class LoadedCheckpoint:
     Parameters
     ----------
     frozen
-        What training froze.
+        The checkpoint as training froze it.
     problem
-        Its problem, with the options that it was trained with.
+        The problem of the checkpoint, with the options of its training.
     execution
-        How its programs run.
+        Options of the execution of its programs.
     sandbox
-        By layer, ``enforced`` or why this host lacks it.
+        By layer, ``enforced`` or the reason why this host lacks it.
     digest
         The hash of the checkpoint's content.
     """
@@ -61,22 +61,22 @@ class LoadedCheckpoint:
         instance
             An instance of the checkpoint's problem, or its file.
         incumbent
-            A file with the solution to repair; None repairs that of the baseline solver.
+            A file with the solution to repair; None: that of the baseline solver.
         accept
-            ``improving`` or ``feasible``; None as the checkpoint was trained.
+            ``improving`` or ``feasible``; None: as the checkpoint was trained.
         passes
-            Most passes over the solution, at least 1; None as trained.
+            Largest number of passes over the solution, at least 1; None: as trained.
         tries
-            How many programs rebuild a region, at least 1; None as trained.
+            Number of programs that rebuild a region, at least 1; None: as trained.
 
         Raises
         ------
         FileError
             A file cannot be read, or the incumbent does not solve the instance.
         ConfigError
-            The instance is one of another problem, or an option is out of range.
+            The instance belongs to another problem, or an option is out of range.
         NotEnoughMemory
-            The instance's arrays would not fit.
+            The instance's arrays would not fit into memory.
 
         Examples
         --------
@@ -97,22 +97,22 @@ class LoadedCheckpoint:
         incumbent: str | Path | None = None,
         observer: Observer | None = None,
     ) -> list[Case]:
-        """Return the instances with the solutions that are to be repaired.
+        """Return the instances with the solutions to repair.
 
         Parameters
         ----------
         incumbent
-            A file with the solution of the only instance; None runs the baseline solver.
+            A file with the solution of the only instance; None: run the baseline solver.
 
         Raises
         ------
         FileError, ConfigError, NotEnoughMemory
-            As :meth:`repair`.
+            As in :meth:`repair`.
         """
         given = [self.data(instance) for instance in instances]
         if incumbent is None:
             observer = observer or Observer()
-            # Only now: of what cannot be read nothing is begun.
+            # Announced here, after all files were read: an unreadable file begins no phase.
             observer.on_phase(f"baseline {self.problem.baseline_name}", len(given))
             return make_cases(self.problem, given, observer.on_step)
         if len(given) != 1:
@@ -122,7 +122,7 @@ class LoadedCheckpoint:
     def system(
         self, accept: str | None = None, passes: int | None = None, tries: int | None = None
     ) -> RepairSystem:
-        """Return the checkpoint's repair system; options as of :meth:`repair`."""
+        """Return the checkpoint's repair system; options as in :meth:`repair`."""
         asked = RepairOptions(accept, passes, tries)
         where = single_pass(self.problem, portfolio=self.frozen.portfolio)
         for name, value in (("passes", passes), ("tries", tries)):
@@ -138,7 +138,7 @@ class LoadedCheckpoint:
         passes: int | None = None,
         tries: int | None = None,
     ) -> list[Repaired]:
-        """Repair solutions of several instances at once, in order; options as of :meth:`repair`."""
+        """Repair solutions of several instances at once, in order; options as in :meth:`repair`."""
         system = self.system(accept, passes, tries)
         if not cases:
             return []
@@ -160,7 +160,7 @@ class LoadedCheckpoint:
         FileError
             The file cannot be read.
         ConfigError
-            The instance is one of another problem.
+            The instance belongs to another problem.
         """
         if not isinstance(instance, ProblemInstance):
             return self.problem.read(Path(find_file(instance)))
@@ -180,29 +180,29 @@ def load(
     execution: Execution | None = None,
     observer: Observer | None = None,
 ) -> LoadedCheckpoint:
-    """Load the checkpoint that a training run froze, every byte verified.
+    """Load the checkpoint that a training run froze, and verify every byte.
 
     Parameters
     ----------
     checkpoint
-        Its directory, ``RUN/checkpoint``, or that of its run.
+        The directory of the checkpoint, ``RUN/checkpoint``, or that of its run.
     problem
-        Made as it was for training; needed for a problem of your own, since a checkpoint names
-        no code. None makes the one of ``conf/problem`` under the checkpoint's settings.
+        The problem, made as for training. A problem of your own must be given, because a checkpoint
+        names no code. None: the problem of ``conf/problem`` with the checkpoint's settings.
     baseline
-        The solver whose solutions are repaired; None as it was trained.
+        The solver whose solutions are repaired; None: as in training.
     execution
-        How its programs run; None for two sandboxed processes on this machine.
+        Options of the execution of programs; None: two sandboxed processes on this machine.
     observer
-        Is warned of layers of the sandbox that this host lacks; None warns as Python does.
+        Receives a warning for each sandbox layer that this host lacks; None: Python warnings.
 
     Raises
     ------
     CheckpointError
-        There is no checkpoint, or it is torn or altered, or its programs are refused.
+        There is no checkpoint, it is incomplete or altered, or its programs are refused.
     ConfigError
-        The problem has no such baseline, or has one already, or ``conf/`` has no such problem,
-        or this host lacks what ``execution`` requires.
+        The problem has no such baseline, both a problem and a baseline are given, ``conf/`` has
+        no such problem, or this host lacks what ``execution`` requires.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from specahd.tracking.upload import run_directions
 
 
 def describe_end(run: Training) -> list[str]:
-    """Return the last lines of a training: why it ended early, what was paid, next commands."""
+    """Return the last lines of a training: why it ended early, its price, the next commands."""
     target = display_path(run.checkpoint)
     lines = []
     if run.stopped is not None:

@@ -1,4 +1,4 @@
-"""What an evaluation reads and writes of one instance: its file, its row, its solution."""
+"""Input and output of an evaluation for one instance: its file, its row, its solution."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,11 +28,11 @@ class Given:
     Parameters
     ----------
     data
-        In its problem's own type.
+        The instance in its problem's own type.
     hash
-        The hash of its content, without NAME and the form of the file.
+        The hash of its content, independent of its NAME and its file format.
     published
-        Its best-known value; None if it is no file of a public set.
+        Its best-known value; None if it is not a file of a public set.
     """
 
     data: Any
@@ -46,9 +46,9 @@ def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Gi
     Raises
     ------
     FileError
-        A file cannot be read, or two instances have one NAME.
+        A file cannot be read, or two instances have the same NAME.
     ConfigError
-        There is none, or one of another problem.
+        There is no instance, or one belongs to another problem.
     """
     if not instances:
         raise ConfigError("Expected at least one instance, got none.")
@@ -73,7 +73,7 @@ def evaluation_identity(
     incumbent: str | Path | None,
     study: str | None,
 ) -> dict[str, Any]:
-    """Return everything but the instances that determines the rows of an evaluation.
+    """Return all settings that determine the rows of an evaluation, besides the instances.
 
     Raises
     ------

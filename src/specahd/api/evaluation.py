@@ -1,4 +1,4 @@
-"""A checkpoint over many instances: rows, solutions, means, and the routing study."""
+"""Evaluation of a checkpoint on many instances: rows, solutions, means, the routing study."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -30,8 +30,8 @@ from specahd.sandbox.shared_arrays import block_size
 
 STUDIES = ("routing",)
 _SHARE = 4
-"""Arrays of the instances that are repaired by the same workers take one part of so many of the
-memory that is available."""
+"""Divisor of the available memory: a batch of instances that the same workers repair may take 1/4
+of it."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Evaluation:
     Parameters
     ----------
     rows
-        One for each instance, in their order, as plain values: costs, outcome, and each region's
-        repair.
+        One row for each instance, in their order, as plain values: costs, outcome, and the repair
+        of each region.
     timings
-        The same of seconds: those of the baseline solver, and those of the passes by stage.
+        One row for each instance: seconds of the baseline solver, and of the passes by stage.
     solutions
-        Those that were made now, in their order; what an evaluation that was broken off had done
-        is in its files.
+        Solutions that this call made, in order. Those of an earlier, interrupted evaluation are in
+        its files.
     summary
         Means over the instances, with those of the problem's quick baseline solvers.
     study
-        The routing study; None unless there was one.
+        The routing study; None if none was requested.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -67,7 +67,7 @@ class Evaluation:
 
     @property
     def gaps(self) -> list[float]:
-        """The gaps to best known values, of the instances that have one."""
+        """The gaps to the best known values, for the instances that have one."""
         return [row["gap"] for row in self.rows if row["gap"] is not None]
 
 
@@ -90,35 +90,35 @@ def evaluate(
     Parameters
     ----------
     instances
-        At least one, each an instance or its file, every NAME once.
+        At least one instance or file of one; every NAME occurs once.
     incumbent
-        A file with the solution of the only instance; None repairs baseline solutions.
+        A file with the solution of the only instance; None: repair baseline solutions.
     accept
-        ``improving`` or ``feasible``; None as the checkpoint was trained.
+        ``improving`` or ``feasible``; None: as the checkpoint was trained.
     passes
-        Most passes over a solution, at least 1; None as trained.
+        Largest number of passes over a solution, at least 1; None: as trained.
     tries
-        How many programs rebuild a region, at least 1; None as trained.
+        Number of programs that rebuild a region, at least 1; None: as trained.
     study
-        ``routing`` also replays the whole repertoire on every exposed region.
+        ``routing``: also replay the whole repertoire on every exposed region; None: no study.
     out
-        A directory that receives rows, steps, seconds and solutions as they come
+        A directory that receives rows, steps, seconds and solutions, instance by instance
         (docs/reference/files.md). Rows of the same evaluation that it holds are not made again.
     baselines
-        A folder that keeps the baseline solvers' solutions for later evaluations; None for none.
+        A folder that stores the baseline solvers' solutions for later evaluations; None: no folder.
     title
-        What the instances are called in the summary.
+        Name of the instances in the summary.
     observer
-        Receives the progress, and is warned of instances that are left out: those of several that
-        cannot be repaired.
+        Receives the progress, and a warning for each instance that cannot be repaired and is left
+        out. A single instance is never left out: its error is raised.
 
     Raises
     ------
     FileError
-        A file cannot be read, the incumbent does not solve the instance, two instances have one
-        NAME, or ``out`` holds another evaluation.
+        A file cannot be read, the incumbent does not solve the instance, two instances have the
+        same NAME, or ``out`` holds another evaluation.
     ConfigError
-        An option is out of range, or an instance is one of another problem.
+        An option is out of range, or an instance belongs to another problem.
     WriteError
         ``out`` or ``baselines`` cannot be written.
 
@@ -150,7 +150,7 @@ def evaluate(
 
 
 class _Work:
-    """An evaluation while it goes on."""
+    """An evaluation in progress."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _Work:
         self._solutions: list[Repaired] = []
 
     def evaluate(self, title: str, incumbent: str | Path | None) -> Evaluation:
-        """Repair the instances without a row, and summarise all of them."""
+        """Repair the instances that have no row yet, and summarise all instances."""
         loaded, problem, files = self.loaded, self.loaded.problem, self.files
         if files is not None:
             self._rows = {str(row["instance"]): row for row in files.read()}
@@ -199,7 +199,7 @@ class _Work:
     def _cases(
         self, left: Sequence[Given], incumbent: str | Path | None
     ) -> list[tuple[Given, Case]]:
-        """Return the instances without a row and their solutions; of several, skip the refused."""
+        """Return the instances without a row, with solutions; skip refused ones among several."""
         problem = self.loaded.problem
         if incumbent is not None:
             sources = [ProblemInstance(problem, one.data) for one in left or self.given]
@@ -239,7 +239,7 @@ class _Work:
                 self.observer.on_step()
 
     def _replay(self, executor: Executor, one: Given, number: int) -> list[dict[str, Any]]:
-        """Measure the whole repertoire on the regions of an instance."""
+        """Run the whole repertoire on the regions of an instance, and return the records."""
         frozen = self.loaded.frozen
         tasks = expose(executor, frozen.uppers, [Incumbent(number)])
         table = replay(executor, frozen.repertoire, tasks)
@@ -249,7 +249,7 @@ class _Work:
     def _keep(
         self, one: Given, case: Case, repair: Repair, regions: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Keep everything of an instance, in the files too."""
+        """Store the results of an instance, also in the files."""
         name, problem = one.data.name, self.loaded.problem
         row = frozen_row(self.loaded, one, case, repair)
         seconds = {} if case.seconds is None else {"baseline": case.seconds}
@@ -286,7 +286,7 @@ def _progress(title: str, done: int) -> str:
 def _batches(
     loaded: LoadedCheckpoint, cases: Sequence[tuple[Given, Case]]
 ) -> Iterator[list[tuple[Given, Case]]]:
-    """Yield the cases in parts whose arrays fit into a part of the memory, in order."""
+    """Yield the cases in order, in batches with arrays that fit into a part of the memory."""
     available = available_memory()
     batch: list[tuple[Given, Case]] = []
     taken = 0

@@ -21,7 +21,7 @@ def evaluate_pools(
     directory: Path,
     observer: Observer,
 ) -> list[PoolSummary]:
-    """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
+    """Evaluate the checkpoint that is on disk, on the pools that were not used in training."""
     checkpoint = thaw(directory / CHECKPOINT)
     checkpoint.admit(problem)
     system = checkpoint.system()

@@ -1,4 +1,4 @@
-"""Which instance files are meant: those of a public set, of a folder, or named one by one."""
+"""Selection of instance files: those of a public set or of a folder, or single files."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,14 +22,14 @@ def public_set(problem: AnyProblem, name: str, public: Path) -> list[Path]:
     name
         The name of one of the problem's sets, or of a folder inside one: ``sdvrp/SET-1``.
     public
-        The folder of all sets, with bks.csv.
+        The folder of all public sets, which contains ``bks.csv``.
 
     Raises
     ------
     ConfigError
         The problem has no such set.
     FileError
-        The public sets are not there, or this one is not among them.
+        The folder does not hold the public sets, or it lacks this one.
     """
     known = [one.name for one in problem.public_sets]
     parts = Path(name).parts
@@ -50,12 +50,12 @@ def public_set(problem: AnyProblem, name: str, public: Path) -> list[Path]:
 
 
 def instance_files(problem: AnyProblem, given: Iterable[str | Path]) -> list[Path]:
-    """Return files as they are, and for a folder the files below it that the problem reads.
+    """Return the given files; replace a folder by the files below it that the problem reads.
 
     Raises
     ------
     FileError
-        A folder has no instance of the problem, or a file is named twice.
+        A folder has no instance of the problem, or a file occurs twice.
     """
     found: list[Path] = []
     for path in map(Path, given):
@@ -74,12 +74,12 @@ def instance_files(problem: AnyProblem, given: Iterable[str | Path]) -> list[Pat
 
 
 def with_distinct_names(instances: Sequence[Any], places: Sequence[Path | None]) -> list[Any]:
-    """Return instances in their problem's type; those of equal NAME get that of their file.
+    """Return the instances; those of equal NAME are renamed to the name of their file.
 
     Raises
     ------
     FileError
-        Two still have one name, so that neither rows nor solutions could be told apart.
+        Two instances still have the same name, so rows and solutions would be ambiguous.
     """
     count = Counter(one.name for one in instances)
     renamed = [
@@ -93,7 +93,7 @@ def with_distinct_names(instances: Sequence[Any], places: Sequence[Path | None])
 
 
 def _is_instance(problem: AnyProblem, path: Path) -> bool:
-    """Say whether a file looks like one of the problem's; whether it is one, its reader says."""
+    """Return whether a file seems to be an instance of the problem, without validating it."""
     try:
         kind = kinds.identify(read_text(path))
     except FileError:

@@ -1,4 +1,4 @@
-"""A training run from its parts to its checkpoint, the same for the API and the command."""
+"""A training run from its parts to its checkpoint, for both the API and the command."""
 
 import errno
 from collections.abc import Callable, Mapping, Sequence
@@ -47,20 +47,20 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """The parts of a training run; making one does no work, :meth:`check` refuses wrong ones.
+    """The parts of a training run. Making a plan does no work; :meth:`check` refuses wrong parts.
 
     Parameters
     ----------
     problem_settings
         The problem's scalars, for the checkpoint.
     method
-        Makes the rounds: :class:`~specahd.design.coupled.Coupled` with a search method.
+        Factory of the rounds: :class:`~specahd.design.coupled.Coupled` with a search method.
     memories
-        One for each level.
+        One memory for each level.
     settings
-        How the levels are coupled and how the search goes.
+        Options of the search and of the coupling of the levels.
     pools
-        Where the instance pools are, and the seed that makes them.
+        Directory of the instance pools, and the seed that they are generated with.
     """
 
     problem: AnyProblem
@@ -77,11 +77,11 @@ class TrainingPlan:
 
     @property
     def given(self) -> Path | None:
-        """The directory of the checkpoint whose repertoire is kept, if one is given."""
+        """The directory of the checkpoint whose repertoire is kept; None if none is given."""
         return None if self.settings.repertoire is None else Path(self.settings.repertoire)
 
     def check_bounds(self, *, repeat: bool = False) -> None:
-        """Refuse bounds on money and tokens that bound nothing, or are below one request.
+        """Refuse bounds on money and tokens that have no effect or are below one request.
 
         Parameters
         ----------
@@ -91,14 +91,14 @@ class TrainingPlan:
         Raises
         ------
         ConfigError
-            With one sentence that names the option.
+            The message is one sentence that names the option.
         """
         if self.budget.max_cost is not None and not self.proposer.tariff().priced:
             raise ConfigError(
                 f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
                 "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
             )
-        # A replay costs nothing, and ends where the recorded run ended.
+        # Recorded replies cost nothing, and the run ends where the recorded run ended.
         if self.budget.programs and not (repeat or isinstance(self.proposer, Recorded)):
             first = Level.UPPER if self._searched == "upper" else Level.LOWER
             contract = contracts(self.problem.operator)[first]
@@ -111,23 +111,23 @@ class TrainingPlan:
         return "lower" if rebuilds_everything else self.settings.levels
 
     def check(self, *, repeat: bool = False) -> Checkpoint | None:
-        """Refuse parts that do not fit, before anything is paid for or written.
+        """Refuse parts that do not fit together, before anything is paid for or written.
 
         Parameters
         ----------
         repeat
-            As of :meth:`check_bounds`.
+            As in :meth:`check_bounds`.
 
         Returns
         -------
         Checkpoint or None
-            The given one, its sources guarded.
+            The given checkpoint; the guard has accepted its sources.
 
         Raises
         ------
         UserError
-            With one sentence: a wrong option, a key that is missing, a checkpoint of another
-            problem …
+            An option is wrong, a key is missing, a checkpoint belongs to another problem, … The
+            message is one sentence.
         """
         given = None if self.given is None else thaw(located(self.given))
         if given is not None:
@@ -164,17 +164,17 @@ class Training:
     Parameters
     ----------
     directory
-        Where the run is, its ``checkpoint`` among its files.
+        The directory of the run, which contains its ``checkpoint``.
     round
         The round whose programs are in the checkpoint.
     stopped
-        Why the run ended before its tickets were spent, the option that bounds it first; None
-        if they were.
+        The reason why the run ended before its tickets were spent; it begins with the option that
+        bounds the run. None if all tickets were spent.
     summaries
         Means on the pool that chose the checkpoint, and on the unseen one.
     spent
-        Programs asked for, and the tokens and money that all replies took, texts included; those
-        of an earlier process too, if it was resumed.
+        Number of requested programs, and tokens and money of all replies, those with texts
+        included. For a resumed run, earlier processes are included.
     """
 
     directory: Path
@@ -202,29 +202,29 @@ def run_training(
     longer: bool = False,
     describe: Callable[[Path], object] = lambda folder: None,
 ) -> Training:
-    """Train as planned, or go on with the run that is in the directory.
+    """Train as planned, or resume the run in the directory.
 
     Parameters
     ----------
     repeat
-        Whether the directory holds a run that broke off.
+        Whether the directory holds an interrupted run.
     longer
-        Whether that run may have ended early, and has more money or tokens now.
+        Whether that run may have ended early and now has a larger bound on money or tokens.
     describe
-        Writes what else the directory shall hold before the run begins.
+        Function that writes further files into the directory before the run begins.
 
     Raises
     ------
     UserError
-        As :meth:`TrainingPlan.check`, or the pools or the host are not as required.
+        As in :meth:`TrainingPlan.check`, or the pools or the host are not as required.
     JournalError
         The directory cannot be written.
     RunFailed
-        No reply held a program that could be used.
+        No reply contained a usable program.
     TransportError
         The model service does not answer.
     KeyboardInterrupt
-        The user pressed Ctrl-C; what was learned so far is frozen.
+        The user pressed Ctrl-C. The best programs so far are frozen.
     """
     given = plan.check(repeat=repeat)
     sandbox = plan.execution.inspect(observer)
@@ -233,7 +233,7 @@ def run_training(
     with listening(observer.on_compile):
         cases, pools = make_training_cases(plan, observer)
     if longer:
-        # First: a configuration with the new bound is that of a run that has not ended.
+        # Before the configuration is written: one with the new bound belongs to an unended run.
         reopen_run(directory)
     with atomic_files(directory) as draft:
         describe(draft)
@@ -281,7 +281,7 @@ def _search(
     ledger: Ledger,
     observer: Observer,
 ) -> tuple[Candidate, str | None, RunStatus]:
-    """Run the method's rounds and keep the checkpoint of the best so far."""
+    """Run the method's rounds, and write the checkpoint of the best round so far."""
     target = directory / CHECKPOINT
     with (
         Journal(directory, repeat=repeat) as journal,
@@ -321,7 +321,7 @@ def _search(
         try:
             for candidate in method.rounds():
                 candidates.append(candidate)
-                # While a run is repeated, what is there is what it had learned by then.
+                # While a run is repeated, its existing checkpoint is at least as recent.
                 kept = journal.samples.repeating and target.exists()
                 if best_candidate(candidates) is candidate and not kept:
                     freeze(_checkpoint(plan, candidate), target)

@@ -1,4 +1,4 @@
-"""The problems by name, and instances with the problem that they belong to."""
+"""Problems by name, and instances together with their problem."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,7 +21,7 @@ from specahd.routing.formats.kinds import MATRIX, STOPS, identify
 from specahd.routing.formats.text import read_text
 
 if TYPE_CHECKING:
-    # Its tables' library takes a while to import.
+    # The library for its tables is slow to import.
     from specahd.checkpoint import Checkpoint
 
 
@@ -35,7 +35,7 @@ class ProblemInstance:
     Parameters
     ----------
     problem
-        With the options that the instance was read under.
+        The problem, with the options that the instance was read with.
     data
         The instance in the problem's own type.
     """
@@ -58,18 +58,18 @@ class ProblemInstance:
 
 
 Source = ProblemInstance | str | Path
-"""An instance, or the file that holds one."""
+"""An instance, or the path of its file."""
 
 
 def make_problem(name: str, **options: Any) -> AnyProblem:
-    """Return a problem, its options as in ``conf/problem`` unless they are given.
+    """Return a problem; options that are not given are as in ``conf/problem``.
 
     Parameters
     ----------
     name
-        One of the files of ``conf/problem``: ``cvrp``, ``sdvrp``, ``tsp`` or ``vrptw``.
+        Name of a file of ``conf/problem``: ``cvrp``, ``sdvrp``, ``tsp`` or ``vrptw``.
     options
-        Those in that file: ``baseline``, ``max_regions``, ``max_size`` …
+        Options of that file: ``baseline``, ``max_regions``, ``max_size`` …
 
     Raises
     ------
@@ -87,7 +87,7 @@ def make_problem(name: str, **options: Any) -> AnyProblem:
 
 
 def settings_of(problem: AnyProblem) -> dict[str, Any]:
-    """Return a problem's options by name, as its class takes them and ``conf/problem`` has them."""
+    """Return a problem's options by the names that its class and ``conf/problem`` use."""
     return {
         option: getattr(problem, {"baseline": "baseline_name"}.get(option, option))
         for option in signature(type(problem)).parameters
@@ -95,23 +95,23 @@ def settings_of(problem: AnyProblem) -> dict[str, Any]:
 
 
 def with_options(problem: AnyProblem, **options: Any) -> AnyProblem:
-    """Return a problem of the same class, with some options otherwise."""
+    """Return a copy of a problem with some options changed."""
     changed: AnyProblem = type(problem)(**{**settings_of(problem), **options})
     return changed
 
 
 def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) -> AnyProblem:
-    """Make a checkpoint's problem again, under another baseline if one is asked for.
+    """Make a checkpoint's problem again, with another baseline if one is given.
 
-    The class is the one that ``conf/`` names, called with the options that ``conf/`` declares: a
-    checkpoint says their values and nothing else.
+    ``conf/`` names the class and declares its options. A checkpoint contains only the values of
+    these options.
 
     Raises
     ------
     ConfigError
         ``conf/`` has no such problem, or the problem no such baseline.
     CheckpointError
-        A setting is none of the problem's, or the guard refuses one of the checkpoint's programs.
+        The problem has no such setting, or the guard refuses one of the checkpoint's programs.
     """
     if checkpoint.problem not in files.choices("problem"):
         raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
@@ -151,9 +151,9 @@ def read(
     path
         A file, or one of the samples that come with specahd: ``samples/cvrp.vrp``.
     problem
-        A problem, or the name of one with its default options. Give it where two problems
-        could read the file, or with options of its own (VRPTW's ``convention``). A table
-        tells its problem, which is the only one that may be given with it.
+        A problem, or the name of one with its default options. It is needed where two problems
+        could read the file, and for options other than the defaults (VRPTW's ``convention``). The
+        content of a table determines its problem; no other may be given with it.
     capacity
         For a table of stops (CSV) with demands: the capacity of each vehicle.
     matrix
@@ -164,7 +164,7 @@ def read(
         For a table of stops: whether a customer's demand may be delivered in parts.
     speed
         For a table of stops with time windows: the distance travelled in one unit of time, in
-        the unit of distances; None for 1.
+        the unit of distances; None means 1.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def read(
     if kind is not None and kind.problem is not None:
         chosen = make_problem(kind.problem)
         return ProblemInstance(chosen, chosen.read(path))
-    # A problem may have formats of its own.
+    # The format is unknown here, but a problem may have formats of its own.
     found = []
     for name in files.choices("problem"):
         chosen = make_problem(name)
@@ -226,7 +226,7 @@ def read(
 
 
 def _expect_no_options(path: Path, options: TableOptions) -> None:
-    """Refuse options of a table of stops with a file that is none."""
+    """Refuse options for tables of stops if the file is not one."""
     if options.given:
         raise ConfigError(
             f"Expected {options.given[0]} with a table of stops (CSV), and {path} is none."
@@ -239,7 +239,7 @@ def under_convention(found: ProblemInstance, path: Path, convention: str) -> Pro
     Raises
     ------
     ConfigError
-        There is no such convention, or the file leaves none open.
+        There is no such convention, or all conventions give the same instance.
     """
     name, conventions = found.problem.name, found.problem.conventions
     if conventions and identify(read_text(path)) not in _TABLES:
@@ -257,23 +257,23 @@ def read_pool(
     seed: int = POOLS_SEED,
     count: int | None = None,
 ) -> list[ProblemInstance]:
-    """Read a generated pool; all pools of the problem are written first if they are missing.
+    """Read a generated pool; write all pools of the problem first if they are missing.
 
     Parameters
     ----------
     pool
         ``lower_train``, ``upper_train``, ``selection`` or ``validation``.
     directory
-        Where the pools are, or shall be.
+        The directory of the pools.
     seed
-        The one that the pools are made with.
+        The seed that the pools are generated with.
     count
-        How many of the instances, the same ones every time; None for all of them.
+        Number of instances, the same ones at every call; None: all instances.
 
     Raises
     ------
     ConfigError
-        There is no such pool, or the pools that are there were made with another seed.
+        There is no such pool, or the existing pools were made with another seed.
     FileError
         A file of the pools is missing or altered.
 

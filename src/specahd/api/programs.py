@@ -1,4 +1,4 @@
-"""The programs that solving runs: a checkpoint's, or those that come with specahd."""
+"""The programs that ``solve`` runs: those of a checkpoint, or those that come with specahd."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +14,13 @@ from specahd.routing.base import AnyProblem, contracts
 OPERATOR = "insertion"
 """The repair operator that checkpoints for solving are trained with."""
 BY_HAND = "by-hand"
-"""In place of a checkpoint: the strongest programs written by hand."""
+"""Value in place of a checkpoint, for the strongest programs written by hand."""
 EVOLVED = "evolved"
-"""In place of a checkpoint: the one of the problem that comes with specahd."""
+"""Value in place of a checkpoint, for the problem's checkpoint that comes with specahd."""
 
 
 def stronger_programs(problem: AnyProblem, instance: Any) -> str:
-    """Return which programs solve an instance better, :data:`BY_HAND` or :data:`EVOLVED`."""
+    """Return :data:`BY_HAND` or :data:`EVOLVED`: the programs that solve an instance better."""
     evolved = problem.engine.evolved if problem.engine else None
     return EVOLVED if evolved is not None and evolved(instance) else BY_HAND
 
@@ -33,17 +33,17 @@ def programs_for(
     Parameters
     ----------
     checkpoint
-        Its directory, or that of its run; :data:`BY_HAND` or :data:`EVOLVED`.
+        The directory of a checkpoint or of its run, :data:`BY_HAND` or :data:`EVOLVED`.
     instance
-        What is solved; some of the programs by hand have a variant for large ones.
+        The instance to solve; some hand-written programs have a variant for large instances.
 
     Raises
     ------
     CheckpointError
-        There is no checkpoint, or it is torn or altered, or another problem's, or was trained
-        with another repair operator.
+        There is no checkpoint, it is incomplete or altered, or it belongs to another problem.
     ConfigError
-        The problem cannot be solved, or no checkpoint of it comes with specahd.
+        The problem cannot be solved, the checkpoint was trained with another repair operator, or
+        no checkpoint of the problem comes with specahd.
     """
     if not problem.engine:
         raise ConfigError(
@@ -67,7 +67,7 @@ def programs_for(
 
 
 def _of_checkpoint(inserting: AnyProblem, place: Path) -> Programs:
-    # Its tables' library takes a while to import.
+    # The library for its tables is slow to import.
     from specahd.checkpoint import located, thaw
 
     frozen = thaw(located(place))

@@ -24,23 +24,23 @@ _NOT_OF_THE_RESULT = (
     ("budget", "max_tokens"),
     ("search", "samplers"),
 )
-"""Options that leave the programs what they are: a name, bounds that are raised when a run goes
-on, and how many requests are made at once."""
+"""Options that do not change the programs: a name, bounds that may be raised when a run is resumed,
+and the number of concurrent requests."""
 
 
 def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     """Return the options that determine a training's programs.
 
     Two plans with equal provenance, and equal replies to their requests, give the same
-    checkpoint. What wrote the replies is not part of it: a recording stands for the model.
-    Neither is what only decides how fast the run is: workers, requests at once.
+    checkpoint. The source of the replies is not part of it, because a recording may replace the
+    model. Options that only change the speed are not part of it: workers, concurrent requests.
 
     Returns
     -------
     dict
         ``seed``; ``method`` with all of its options; ``memory`` by level; ``budget``, ``search``,
         ``limits`` and ``tiers`` with their options; ``pools``: their seed and the SHA-256 of
-        their manifest. A given repertoire is the SHA-256 of its ``SHA256SUMS``.
+        their manifest. A given repertoire is recorded as the SHA-256 of its ``SHA256SUMS``.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
         del described[group][option]
     plain = Settings()
     for option in EXTENSIONS:
-        # They came later: what was trained without them has equal provenance.
+        # The extensions are newer: a training without them keeps the provenance of old versions.
         if described["search"][option] == getattr(plain, option):
             del described["search"][option]
     if plan.given is not None:
@@ -75,9 +75,9 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
 
 
 def _maker(maker: Any) -> dict[str, Any]:
-    """Return the class that a factory makes, with its options, given and default.
+    """Return the class that a factory makes, with its given and default options.
 
-    For an object only the class is known.
+    An object has no such options; only its class is returned.
     """
     given: dict[str, Any] = {}
     while isinstance(maker, functools.partial):
@@ -94,16 +94,16 @@ def _maker(maker: Any) -> dict[str, Any]:
 def _defaults(maker: Any) -> dict[str, Any]:
     """Return the options that a class or function has by default."""
     try:
-        # A method's rounds are given the parts of the run too; what is checked is its options.
+        # The rounds of a method also take parts of the run; ``check`` takes only the options.
         parameters = inspect.signature(getattr(maker, "check", maker)).parameters.values()
     except (TypeError, ValueError):
-        # Some that are written in C do not tell.
+        # Some classes and functions written in C have no signature.
         return {}
     return {each.name: each.default for each in parameters if each.default is not each.empty}
 
 
 def _plain(value: Any) -> Any:
-    """Return an option as JSON has it: text, numbers, lists, and classes with their options."""
+    """Return an option as a JSON value: text, number, list, or a class with its options."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, Integral):

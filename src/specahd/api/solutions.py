@@ -28,11 +28,11 @@ class Solution:
     problem
         The problem of the instance.
     case
-        The instance with the incumbent that was to be improved.
+        The instance with the incumbent to improve.
     data
         The solution in the problem's own type.
     cost
-        What it costs; never above the incumbent's, unless ``accept=feasible`` allowed it.
+        Its cost; never above that of the incumbent, unless ``accept=feasible`` allowed it.
     """
 
     problem: AnyProblem
@@ -65,15 +65,15 @@ class Solution:
     def routes(self) -> Sequence[Any]:
         """The routes without the depot; a TSP has one, its tour.
 
-        A stop is a node, for SDVRP a pair of node and quantity.
+        A stop is a node; for SDVRP, a pair of node and quantity.
         """
         return routes(self.data)
 
     @property
     def named_routes(self) -> list[list[Any]]:
-        """The routes without the depot, each stop by its name in the file, or its number there.
+        """The routes without the depot; a stop is given by its name or number in the file.
 
-        A stop is a name, for SDVRP a pair of name and quantity.
+        A stop is a name; for SDVRP, a pair of name and quantity.
         """
         labels = self.case.instance.labels
         return [
@@ -85,11 +85,11 @@ class Solution:
         ]
 
     def visits(self) -> itinerary.Visits:
-        """Return the stops of each vehicle, one row a stop, as in the ``.csv`` file."""
+        """Return the stops of each vehicle, one row for each stop, as in the ``.csv`` file."""
         return itinerary.visits(self.case.instance, self.routes)
 
     def files(self) -> dict[str, str]:
-        """Return the texts of the solution's files by their endings, ``.sol`` among them."""
+        """Return the texts of the solution's files, by their endings such as ``.sol``."""
         return dict(self.problem.solution_files(self.name, self.data, self.cost))
 
     def write(self, path: str | Path) -> Path:
@@ -98,18 +98,18 @@ class Solution:
         Parameters
         ----------
         path
-            Ends in ``.sol``; a TSP's may end in ``.tour``. What each vehicle does stop by stop
-            is in a ``.csv``, and, if places are degrees, in a ``.geojson``.
+            Path that ends in ``.sol``, or for a TSP in ``.tour``. A ``.csv`` holds the stops of
+            each vehicle. So does a ``.geojson``, for coordinates in degrees.
 
         Returns
         -------
         Path
-            The file, which appears whole or not at all.
+            The file. The write is atomic.
 
         Raises
         ------
         ConfigError
-            There are no files with that ending for this instance.
+            This instance has no file with that ending.
         WriteError
             The file cannot be written.
 
@@ -131,12 +131,12 @@ class Solution:
         return path
 
     def plot(self) -> "Figure":
-        """Draw the routes before and after; what differs has colour.
+        """Draw the routes before and after; edges that differ are coloured.
 
         Returns
         -------
         Figure
-            One of matplotlib's, which no window shows by itself.
+            A matplotlib figure, which is not shown in a window.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class Solution:
         return draw_route_map(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
-        """Return the routes before and after as plain values, as ``routes.json`` holds them."""
+        """Return the routes before and after as plain values, in the form of ``routes.json``."""
         return compare_routes(self.problem, self.case, self.data, self.cost)
 
 
@@ -158,7 +158,7 @@ class Repaired(Solution):
     Parameters
     ----------
     repair
-        What the pass did, region by region.
+        Record of the repair, region by region.
     """
 
     repair: Repair
@@ -170,17 +170,17 @@ class Repaired(Solution):
 
     @property
     def failed(self) -> bool:
-        """Whether the upper program failed, so that the incumbent stands."""
+        """Whether the upper program failed, so that the incumbent is the solution."""
         return self.repair.failed
 
 
 def expect_ending(path: Path, problem: AnyProblem, instance: Any) -> None:
-    """Refuse a file whose ending names no format that the instance's solutions have.
+    """Check that a file's ending names a format of the instance's solutions.
 
     Raises
     ------
     ConfigError
-        With the endings that there are, or what the instance lacks.
+        The ending is wrong. The message lists the endings, or names what the instance lacks.
     """
     endings = (*problem.endings, *itinerary.FORMATS)
     if path.suffix not in endings:
@@ -192,6 +192,6 @@ def expect_ending(path: Path, problem: AnyProblem, instance: Any) -> None:
 
 
 def routes(solution: Sequence[Any]) -> Sequence[Any]:
-    """Return the routes of a problem's solution; a tour is its only one."""
+    """Return the routes of a problem's solution; a tour is one route."""
     tour = all(isinstance(node, int) for node in solution)
     return [solution] if tour else solution

@@ -1,4 +1,4 @@
-"""Solving: the best feasible solution of one instance that can be found in so many seconds."""
+"""Solving: search for a good feasible solution of one instance within a time limit."""
 
 import time
 from collections.abc import Callable
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROUTED = 20_000
-"""Larger instances draw programs evenly, since describing regions takes too long."""
+"""Largest size with routing. Above it programs are drawn evenly: describing regions is slow."""
 Callback = Callable[[SearchProgress, Solution], bool | None]
 
 
 @dataclass(frozen=True, repr=False)
 class Solved(Solution):
-    """The best solution that a search found, and how it went.
+    """The best solution that a search found, and the course of the search.
 
     Parameters
     ----------
     search
         The cost over time, the repairs, and why the search ended.
     startup
-        Seconds that reading programs and starting the sandbox took, before the search.
+        Seconds before the search, for reading programs and starting the sandbox.
     programs
-        What the programs are called.
+        Names of the programs.
     workers
-        How many processes searched.
+        Number of processes that searched.
     """
 
     search: SearchResult
@@ -66,12 +66,12 @@ class Solved(Solution):
 
     @property
     def failure(self) -> str:
-        """Why the programs' process ended early; empty if it did not."""
+        """The reason why the programs' process ended early; empty if it did not."""
         return self.search.failure
 
     @property
     def warning(self) -> str:
-        """Why the solution is many times dearer than it could be; empty if it is not."""
+        """The reason why the solution is far too expensive; empty if it was constructed."""
         if self.case.source != UNCONSTRUCTED:
             return ""
         return (
@@ -80,7 +80,7 @@ class Solved(Solution):
         )
 
     def statistics(self) -> dict[str, Any]:
-        """Return the search's statistics in plain values: a row of an evaluation without steps."""
+        """Return the search's statistics as plain values: an evaluation row without steps."""
         search = self.search
         return {
             "instance": self.name,
@@ -114,7 +114,7 @@ class Solved(Solution):
         Returns
         -------
         Figure
-            One of matplotlib's, which no window shows by itself.
+            A matplotlib figure, which is not shown in a window.
 
         Examples
         --------
@@ -143,49 +143,49 @@ def solve(
     require: str = "available",
     observer: Observer | None = None,
 ) -> Solved:
-    """Find the best feasible solution of one instance in so many seconds.
+    """Search for the best feasible solution of one instance within a time limit.
 
-    A quick construction, or your own solution, is improved by programs that run in the sandbox;
-    every better solution is checked exactly before it counts.
+    Programs that run in the sandbox improve a quickly constructed solution, or your own one.
+    Every better solution is checked exactly before it is accepted.
 
     Parameters
     ----------
     instance
         An instance or its file; :func:`specahd.api.read` has the options of tables of stops.
     time_limit
-        Seconds of construction and search. The sandbox and the programs are made ready beside
-        the construction, and what they take longer is not counted.
+        Seconds of construction and search. The sandbox and the programs start in parallel with
+        the construction. If they need more time than it, the difference is not counted.
     checkpoint
         The directory of a checkpoint that was trained for the repair operator ``insertion``;
-        ``by-hand`` for the strongest programs written by hand, ``evolved`` for the checkpoint
-        that comes with specahd; None takes the better of the two for such an instance.
+        ``by-hand``: the strongest programs written by hand; ``evolved``: the checkpoint that
+        comes with specahd; None: the one of these two that is better for such an instance.
     incumbent
-        A file with a feasible solution to start from; the result never costs more.
+        A file with a feasible solution to start from. The result never costs more.
     seed
         For equal ``repairs``, equal seeds give equal solutions.
     target
         A cost at which the search ends.
     repairs
-        How many customers are inserted again, in place of ``time_limit``.
+        Number of customers that are inserted again, in place of ``time_limit``.
     workers
-        Processes that search beside each other, 1 to 64, for CVRP and VRPTW. Fewer do where
-        there are fewer than :data:`specahd.engine.tiles.LEAST_CUSTOMERS` customers for each.
-        For equal ``repairs``, equal numbers of them give equal solutions.
+        Number of processes that search in parallel, 1 to 64; above 1 for CVRP and VRPTW only.
+        Fewer are used if :data:`specahd.engine.tiles.LEAST_CUSTOMERS` customers for each are not
+        available. For equal ``repairs``, equal numbers of workers give equal solutions.
     cluster
-        ``HOST:PORT`` of the head of a Ray cluster, or ``auto``: where the workers are, two at
-        least. None for this machine.
+        ``HOST:PORT`` of the head of a Ray cluster, or ``auto``. The workers, at least two, run
+        there. None: this machine.
     callback
-        Is told after every half second or less: where the search stands, and the best solution
-        so far. The search ends if it returns True.
+        Called every half second or more often, with the progress and the best solution so far.
+        The search ends if it returns True.
     interrupts
-        Signals that wait. One that comes before the search begins ends all with what there is by
-        then; during the search it is ``callback`` that looks for them.
+        Deferred signals. A signal before the search ends the call with the solution of that
+        moment. During the search, ``callback`` must check for signals.
     memory_gb
-        GiB that a process of programs may take.
+        Largest memory of a process of programs, in GiB.
     require
-        ``available`` runs where the host lacks a layer of the sandbox, ``strict`` does not.
+        ``available``: run also where the host lacks a layer of the sandbox; ``strict``: do not.
     observer
-        Is warned of such layers, and of programs that fail; None warns as Python does.
+        Receives warnings of missing layers and of failed programs; None: Python warnings.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def solve(
     ConfigError
         An option is out of range, or the problem cannot be solved with these programs.
     NotEnoughMemory
-        The instance's arrays would not fit.
+        The instance's arrays would not fit into memory.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def solve(
         with closing(Background(work)) as starting:
             start = construct_start(problem, data, limit, stopped) if case is None else Start(case)
             case = start.case
-            # Nobody waits for the programs out of the time of the search.
+            # The time spent waiting for the programs is not part of the search time.
             if start.ended is None and starting.wait(stopped):
                 improver = starting.result()
                 improver.start(case.baseline)
@@ -288,7 +288,7 @@ def _pressed(interrupts: Interrupts | None) -> bool:
 
 
 def _for_solving(given: ProblemInstance) -> AnyProblem:
-    """Return a problem under its options, but with the construction that solving starts from."""
+    """Return the problem with its options, but with the construction that solving starts from."""
     problem = given.problem
     if not problem.engine:
         return problem
@@ -298,11 +298,11 @@ def _for_solving(given: ProblemInstance) -> AnyProblem:
 def _routed_improver(
     problem: AnyProblem, case: Case, programs: Programs, improver: SandboxedEngine
 ) -> Improver:
-    """Return an improver that routes programs as in training, unless the instance is too large."""
+    """Return an improver that routes as in training, or the given one for large instances."""
     size = len(programs.lowers)
     if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
         return improver
-    # The descriptor of regions is the operator's too.
+    # The descriptor of regions depends on the operator, so that of the training is needed.
     trained = with_options(problem, repair=OPERATOR)
     operator = trained.operator
     assert isinstance(operator, PassOperator)

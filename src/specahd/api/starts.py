@@ -1,4 +1,4 @@
-"""The solution that a search begins with: constructed, unless someone stops that."""
+"""The solution that a search begins with: a constructed one, or the trivial one if stopped."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,10 +12,10 @@ from specahd.repair.cases import Case, make_case
 from specahd.routing.base import AnyProblem
 
 LEAST_SECONDS = 60.0
-"""A construction may take so long even where the time limit is shorter: what stands at once is
-many times dearer."""
+"""Seconds that a construction may take even if the time limit is shorter, because the trivial
+solution is many times more expensive."""
 UNCONSTRUCTED = "no construction"
-"""The source of a solution that stands at once."""
+"""Source of a trivial solution, which needs no construction."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Start:
     Parameters
     ----------
     seconds
-        What its construction took, without the compilation of its loops after an installation.
+        Time of the construction, without the compilation of its loops after an installation.
     ended
-        ``stopped`` or ``time`` if the search shall not begin; else None.
+        Reason why the search does not begin, ``stopped`` or ``time``; else None.
     """
 
     case: Case
@@ -38,17 +38,17 @@ class Start:
 def construct_start(
     problem: AnyProblem, instance: Any, limit: SearchLimit, stopped: Callable[[], bool]
 ) -> Start:
-    """Construct a solution, or take the trivial one if there is no time.
+    """Construct a solution; if it is stopped or the time is up, return the trivial one.
 
     Parameters
     ----------
     stopped
-        Says whether the user wants an end.
+        Returns whether the user has stopped the search.
     """
     began = time.monotonic()
     most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
 
-    # After the search was imported, which takes numba with it.
+    # Imported here: the search, which also imports numba, is imported by now.
     from numba.core.event import install_listener
 
     from specahd.core.compilation import CompilationClock

@@ -1,4 +1,4 @@
-"""Training from a script: a plan with the defaults of the command, run in a directory."""
+"""Training from a script: run a plan with the defaults of the command in a directory."""
 
 from collections.abc import Callable
 from functools import partial
@@ -43,47 +43,46 @@ def train(
 ) -> Training:
     """Search for programs and freeze the best into a checkpoint.
 
-    Equal arguments give equal bytes, whatever the number of workers.
+    Equal arguments give equal bytes, for any number of workers.
 
     Parameters
     ----------
     problem, proposer, memory
-        An object, or a name: a file of ``conf/problem``, ``conf/llm`` and ``conf/memory``. A
-        memory is given as what makes one, since each level has its own; None is the one that a
-        method's file chooses, else ``structural``.
+        An object, or the name of a file of ``conf/problem``, ``conf/llm`` or ``conf/memory``. For
+        a memory, pass a factory instead of an object, because each level has its own memory; None:
+        the memory that the method's file chooses, else ``structural``.
     method
-        A name: a file of ``conf/method`` (docs/reference/methods.md). Or what makes a search
-        method, of which each level of the coupled search gets one: ``partial(EoH, population=5)``.
+        The name of a file of ``conf/method`` (docs/reference/methods.md), or a factory of search
+        methods, called for each level of the coupled search: ``partial(EoH, population=5)``.
     budget
-        A :class:`~specahd.core.budget.Budget`, or a file of ``conf/budget``.
+        A :class:`~specahd.core.budget.Budget`, or the name of a file of ``conf/budget``.
     seed
         At least 0.
     out
         The directory of the run.
     settings
-        How the search goes: the :class:`~specahd.core.settings.Settings`, as ``search`` has
-        them for the command.
+        Options of the search, a :class:`~specahd.core.settings.Settings`; the command has them
+        under ``search``.
     execution
-        How programs run; None for two sandboxed processes on this machine.
+        Options of the execution of programs; None: two sandboxed processes on this machine.
     tiers
-        Which lower programs are compiled; None for the default rule.
+        Rule for which lower programs are compiled; None: the default rule.
     pools, pools_seed
-        Where the instance pools are, written there if they are missing, and their seed.
+        Directory of the instance pools and their seed. Missing pools are written there.
     resume
-        Go on with the run in ``out`` that broke off; the other arguments must be the same, but
-        for larger bounds on cost and tokens. What was measured since its last program is measured
-        again.
+        Resume the interrupted run in ``out``. The other arguments must be the same, except that
+        bounds on cost and tokens may be larger. Measurements after its last program are repeated.
     observer
-        Is told of the progress, and what it raises ends the run; None warns as Python does and
-        else says nothing.
+        Receives the progress. An exception that it raises ends the run. None: warnings only, as
+        Python issues them.
 
     Raises
     ------
     ConfigError
-        An argument is out of range, ``out`` holds a run and ``resume`` is not set, or what
-        training needs is not installed.
+        An argument is out of range, ``out`` holds a run and ``resume`` is not set, or a package
+        that training needs is not installed.
     RunFailed
-        No reply held a program that could be used, or the journal cannot be written.
+        No reply contained a usable program, or the journal cannot be written.
     TransportError
         The model service does not answer.
 

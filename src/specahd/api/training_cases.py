@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make_training_cases(
     plan: "TrainingPlan", observer: Observer
 ) -> tuple[list[Case], dict[str, list[int]]]:
-    """Return the cases that the budget uses, and which belong to each pool.
+    """Return the cases that the budget uses, and the indices of the cases of each pool.
 
     The pools are written first if they are missing.
     """
@@ -42,10 +42,10 @@ def make_training_cases(
 
 
 def subset_records(plan: "TrainingPlan") -> list[Record]:
-    """Return the journal's records of subsets that the run's own seed does not draw.
+    """Return the journal's records of subsets that are not drawn with the run's own seed.
 
-    What older versions drew with the seed of the run, so that what they measured on a subset is
-    nothing to go on with.
+    Older versions drew these subsets with the seed of the run. Without the record, a run of such a
+    version is not resumed.
     """
     folder = prepare_pools(plan.problem, plan.pools)
     drawn = any(is_sampled(folder, pool, getattr(plan.budget, pool)) for pool in EXAMINED)

@@ -1,4 +1,4 @@
-"""Where the configuration lives; its schemas; the one way in for every command."""
+"""The configuration: its folder, its schemas, and the entry point of every command."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ _CHECKOUT = Path(__file__).resolve().parents[3] / "conf"
 CONF_DIR = _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 """``conf/`` at the top of a checkout, ``specahd/conf`` inside an installed wheel."""
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
-"""Files to try ``specahd solve`` with: one of each problem, and a table of stops."""
+"""Folder of example files for ``specahd solve``: one per problem, and a table of stops."""
 
 
 def find_file(file: str | Path) -> str:
-    """Return the path of a file; a sample that is missing here comes with specahd."""
+    """Return the path of a file; a missing ``samples/NAME`` becomes the sample of the package."""
     ours = SAMPLES.parent / file
     missing = not Path(file).exists() and ours.parent == SAMPLES and ours.is_file()
     return str(ours if missing else file)

@@ -1,4 +1,4 @@
-"""Ablations: the recorded label must be true of its run."""
+"""Ablations: a check that the recorded label describes the run."""
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -12,7 +12,7 @@ PARTS = ("encoders", "models", "fuse", "filter", "skills")
 
 
 def check_ablation(config: DictConfig) -> None:
-    """Refuse an ablation of an absent part, or one that another option undoes.
+    """Refuse an ablation of an absent part, or one that another option reverts.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def check_ablation(config: DictConfig) -> None:
 def _compose_memory(label: str) -> DictConfig:
     """Compose the memory of the chosen groups with an ablation, without overrides."""
     chosen = HydraConfig.get()
-    # An override may refer to values that only a job has.
+    # An override may refer to values that exist only in a job.
     given: list[str] = OmegaConf.to_container(chosen.overrides.hydra, resolve=False)  # type: ignore[assignment]  # a list
     overrides = [word for word in given if word.startswith("hydra.searchpath=")]
     overrides += [

@@ -1,4 +1,4 @@
-"""The one way in: starts Hydra for a command and tells the user in one sentence what to mend."""
+"""The entry point of every command: starts Hydra, and reports a user error in one sentence."""
 
 import errno
 import functools
@@ -60,28 +60,28 @@ def run_command(
 ) -> int:
     """Compose the configuration and run the task: once, or once per job of a sweep.
 
-    A refusal that the user can mend becomes one sentence on standard error,
-    and no empty directory is left behind. Anything else is a bug and propagates.
+    An error that the user can correct is printed as one sentence on standard error, and
+    empty directories are removed. Any other exception is a bug and propagates.
 
     Parameters
     ----------
     task
-        The command's work on its composed and validated configuration.
+        Does the command's work, with the composed and validated configuration.
     config_name
         The primary configuration in ``conf/``: ``train``, ``evaluate`` …
     argv
-        The command line after the program's name; the process's own if None.
+        The command line after the program's name. None: that of the process.
     rewrite
-        Replaces words of the command line before Hydra sees it.
+        Replaces words of the command line before Hydra reads it.
     check
-        Refuses a configuration before any work; in a sweep, before the first job starts.
+        Refuses an invalid configuration before any work; in a sweep, before the first job.
     extra
-        The extra that must be installed.
+        Name of the package's extra that must be installed, if any.
 
     Returns
     -------
     int
-        The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
+        The exit status: 0, or 1 if a run failed, 2 if it was refused, 130 if interrupted.
     """
     open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
@@ -130,12 +130,12 @@ def run_command(
 
 
 def run_directory() -> Path:
-    """Return the directory of the job that is running, absolute."""
+    """Return the absolute directory of the running job."""
     return Path(HydraConfig.get().runtime.output_dir)
 
 
 def resolve_config(config: DictConfig) -> dict[str, Any]:
-    """Return the configuration as plain values, the chosen groups under ``choices``.
+    """Return the configuration as plain values, with the chosen groups under ``choices``.
 
     It holds no secret: configurations name environment variables, not their values.
     """
@@ -156,7 +156,7 @@ def save_config(config: DictConfig, directory: Path) -> Path:
 
 
 class CommandCallback(Callback):
-    """Records the directory of a run or sweep, and refuses a sweep if one job is refused.
+    """Hydra callback that records a run's or sweep's directory, and checks a sweep's jobs.
 
     ``conf/hydra/default.yaml`` registers it.
     """
@@ -166,7 +166,7 @@ class CommandCallback(Callback):
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         _STATE.get().note(config, "sweep")
-        # Hydra would turn an Exception into a warning.
+        # Hydra would turn an Exception into a warning, but not _Refused.
         try:
             check_jobs(config, _STATE.get().check)
         except UserError as error:
@@ -200,14 +200,14 @@ class _CommandState:
     sweep: DictConfig | None = None
 
     def trace(self, error: UserError) -> None:
-        """Print the traceback of an error in foreign code, if the user wants tracebacks."""
+        """Print the traceback of an error in code outside this package, if ``traced``."""
         if self.traced and error.__cause__ is not None:
             traceback.print_exception(error)
 
     def note(self, config: DictConfig, kind: str) -> None:
-        """Record the directory of a ``run`` or ``sweep``; make a new one if the time names it."""
+        """Record the directory of a ``run`` or ``sweep``; create it if its name has the time."""
         key = f"hydra.{kind}.dir"
-        # Hydra itself refuses one that has no value, or cannot be made, a moment later.
+        # Hydra itself refuses a missing or unusable directory later.
         with suppress(OmegaConfBaseException, OSError):
             requested = Path(str(OmegaConf.select(config, key)))
             self.directory = requested.absolute()
@@ -224,41 +224,41 @@ class _CommandState:
                     config.hydra.overrides.hydra.append(f"{key}={quote(str(created))}")
 
     def end_sweep(self) -> None:
-        """Call Hydra's callbacks at the end of a broken-off sweep, which Hydra does not do."""
+        """Call Hydra's end callbacks after an interrupted sweep; Hydra itself does not."""
         if self.sweep is not None:
             for callback in self.sweep.hydra.callbacks.values():
                 instantiate(callback).on_multirun_end(config=self.sweep)
 
     def clear(self) -> None:
-        """Remove the empty folders that this command made."""
+        """Remove the empty folders that this command created."""
         if not self.missing:
             return
-        # Bottom-up; jobs that are still ending may remove folders meanwhile.
+        # Bottom-up; other jobs that are ending may remove folders at the same time.
         walked = list(os.walk(self.missing[0], topdown=False))
         if [name for _, _, files in walked for name in files] == ["multirun.yaml"]:
             (self.missing[0] / "multirun.yaml").unlink(missing_ok=True)
         for path in (*(Path(folder) for folder, _, _ in walked), *self.missing):
-            # The system refuses to remove files and non-empty folders.
+            # rmdir raises OSError for files and for non-empty folders.
             with suppress(OSError):
                 path.rmdir()
 
 
 class _Refused(BaseException):
-    """Carries a job's last sentence and exit status to the command.
+    """The error message and exit status that a job passes to the command.
 
-    It is no Exception, so that Hydra neither reports it nor starts further jobs.
+    It is not an Exception, so that Hydra neither reports it nor starts further jobs.
     """
 
 
 class _Ended(Exception):
-    """Carries the same from a process of a parallel launcher.
+    """The same message and status, from a process of a parallel launcher.
 
-    It is an Exception, so that parallel jobs go on; Hydra re-raises it when they have ended.
+    It is an Exception, so that parallel jobs continue; Hydra re-raises it when they have ended.
     """
 
 
 class _Broken(Exception):
-    """A bug in another process; the message holds the traceback, which pickling loses."""
+    """A bug in another process; the message contains the traceback, which pickling drops."""
 
 
 _STATE: ContextVar[_CommandState] = ContextVar("command")
@@ -272,7 +272,7 @@ def _end_gracefully(task: Task, state: _CommandState) -> Task:
         state.started = True
         in_worker = os.getpid() != main_process
         if multiprocessing.parent_process() is not None:
-            # A worker of joblib outlives its parent otherwise.
+            # Otherwise a worker of joblib would outlive its parent.
             die_with_parent(main_process)
         try:
             validate(config)
@@ -292,7 +292,7 @@ def _end_gracefully(task: Task, state: _CommandState) -> Task:
 
 
 def _exit_message(error: Exception) -> tuple[str, int] | None:
-    """Return the last sentence and the exit status for an error, None for a bug."""
+    """Return the message and the exit status of an error; None if the error is a bug."""
     match error:
         case UserError():
             return str(error), REFUSED
@@ -308,7 +308,7 @@ def _exit_message(error: Exception) -> tuple[str, int] | None:
 
 @contextmanager
 def _command_line(arguments: Sequence[str]) -> Iterator[None]:
-    """Set Hydra's command line, and make it re-raise errors instead of printing them."""
+    """Set Hydra's command line, and let Hydra re-raise errors instead of printing them."""
     # Hydra 1.3 refuses overrides on both sides of -m: `llm=offline -m seed=0,1`.
     ordered = sorted(arguments, key=lambda word: word not in ("-m", "--multirun"))
     # A resumed run keeps its directory.

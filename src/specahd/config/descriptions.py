@@ -1,8 +1,8 @@
 """One line for each option of the commands, as ``--help`` prints it.
 
-An option is named as on the command line; ``*`` stands for a part of a name. The first
-pattern that fits counts, so what is particular to a command comes first. An option of a class in
-``core/settings.py`` has its line there, beside its range.
+An option is named as on the command line; ``*`` matches a part of a name. The first pattern
+that matches is used, so the options of a single command come first. The line of an option of a
+class in ``core/settings.py`` is stored there, beside its range.
 """
 
 from collections.abc import Mapping
@@ -197,7 +197,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
 
 
 def patterns(command: str) -> Mapping[str, str]:
-    """Return the descriptions of a command's options by pattern, the particular ones first."""
+    """Return the descriptions of a command's options by pattern, the command's own first."""
     own = _COMMANDS.get(command, {})
     return {**own, **{pattern: line for pattern, line in _COMMON.items() if pattern not in own}}
 
@@ -208,7 +208,7 @@ def describe(command: str, option: str) -> str:
     Raises
     ------
     KeyError
-        Nothing is said of it.
+        No pattern matches the option.
     """
     for pattern, line in patterns(command).items():
         if fnmatchcase(option, pattern):

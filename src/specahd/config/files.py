@@ -42,7 +42,7 @@ def target_of(group: str, name: str) -> Any:
     Raises
     ------
     ConfigError
-        The group has no such file, or only Hydra can put it together.
+        The group has no such file, or only Hydra can compose it.
     """
     read = _read(group, name)
     path = read.get("_target_")
@@ -52,7 +52,7 @@ def target_of(group: str, name: str) -> Any:
 
 
 def make_from(group: str, name: str, **given: Any) -> Any:
-    """Make the object that a file describes, with some options overridden.
+    """Create the object that a file describes, with some options overridden.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def factory_of(group: str, name: str) -> "partial[Any]":
     Raises
     ------
     ConfigError
-        The group has no such file, or only Hydra can put it together.
+        The group has no such file, or only Hydra can compose it.
     """
     read = _read(group, name)
     if "_target_" not in read:

@@ -16,7 +16,7 @@ _COLUMN = 42
 """The column where descriptions begin."""
 _NEEDED = "…"
 _VALUE = 24
-"""Characters of a value that are shown."""
+"""Most characters of a value that are shown."""
 _FLAGS = (
     ("hydra.run.dir=DIR", "where the files of a run go"),
     ("hydra.sweep.dir=DIR", "where the jobs of a sweep go"),
@@ -48,7 +48,7 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     HydraException or OmegaConfBaseException
         The arguments cannot be composed.
     """
-    # In a sweep, the overrides that all jobs share.
+    # Overrides with several values, as in a sweep, are left out.
     overrides = [word for word in arguments if "=" in word and "," not in word]
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose(command, overrides, return_hydra_config=True)

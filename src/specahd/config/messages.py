@@ -26,7 +26,7 @@ from specahd.config import CONF_DIR
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
 _NEAR = 0.65
-"""The least similarity of two words for one to be suggested for the other."""
+"""Least similarity to an unknown word (difflib's ratio) at which a word is suggested."""
 _KINDS: dict[type, str] = {
     IntegerNode: "an integer",
     FloatNode: "a number",
@@ -40,7 +40,7 @@ def message_for(error: Exception) -> str:
     """Return a sentence with the user's input, why it is refused, and what is accepted."""
     match error:
         case ConfigCompositionException(__cause__=OmegaConfBaseException() as cause):
-            # Hydra wraps what OmegaConf said about the option.
+            # Hydra wraps OmegaConf's error about the option.
             return message_for(cause)
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
             group, _, choice = missing.rpartition("/")
@@ -65,7 +65,7 @@ def message_for(error: Exception) -> str:
 
 
 def simpler_error(error: Exception, config_name: str, words: Sequence[str]) -> Exception:
-    """Return another error of an option with several values, if it has one."""
+    """Return the error that remains with the first of an option's values, else ``error``."""
     override = _ambiguous_override(error)
     if override is None:
         return error
@@ -79,7 +79,7 @@ def simpler_error(error: Exception, config_name: str, words: Sequence[str]) -> E
 
 
 def _ambiguous_override(error: Exception) -> str | None:
-    """Return the override that has several values without a sweep."""
+    """Return the override that has several values outside a sweep, None for other errors."""
     found = re.match("Ambiguous value for argument '(.*)'", str(error))
     return found and found[1]
 
@@ -87,7 +87,7 @@ def _ambiguous_override(error: Exception) -> str | None:
 def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
     """Return a sentence with the known word that is most similar, empty if none is similar enough.
 
-    ``form`` is what the user would write, with the word in place of ``{}``.
+    ``form`` is the text that the user should write, with ``{}`` in place of the word.
     """
     folded = {each.casefold(): each for each in known}
     close = get_close_matches(word.casefold(), folded, n=1, cutoff=_NEAR)
@@ -97,7 +97,7 @@ def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
 def _unknown_option(error: ConfigAttributeError | ConfigKeyError) -> str:
     accepted = []
     if isinstance(error.parent_node, DictConfig):
-        # A leading underscore marks what Hydra's instantiate reads.
+        # A leading underscore marks a key of Hydra's instantiate.
         keys = [str(key) for key in error.parent_node]
         accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
     hint = suggestion(str(error.key), accepted)

@@ -6,19 +6,19 @@ from omegaconf import DictConfig, OmegaConf
 
 
 def name_models(options: DictConfig) -> None:
-    """Fill in the models that a conf group, or a group below it, leaves to their servers.
+    """Fill in the model of a conf group, and of the groups below it, where ``model`` is null.
 
-    So the saved configuration names the model, and a resumed run uses the same one.
+    The saved configuration then names the model, so a resumed run uses the same one.
 
     Raises
     ------
     ServiceError
-        A server cannot be reached, or has not exactly one model.
+        A server cannot be reached, or does not have exactly one model.
     ConfigError
         Another option of the service is out of range.
     """
     if "base_url" in options and "model" in options and options.model is None:
-        # Its library takes a while to import.
+        # Imported on demand, since its library takes long to import.
         from specahd.llm.client import ChatProposer
 
         plain: dict[str, Any] = OmegaConf.to_container(options, resolve=True)  # type: ignore[assignment]  # a mapping

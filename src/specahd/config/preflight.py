@@ -1,4 +1,4 @@
-"""Checks of a training's configuration before any work or a sweep begins."""
+"""Checks of a training's configuration, made before any work or a sweep begins."""
 
 from omegaconf import DictConfig
 
@@ -14,14 +14,14 @@ def check_training(config: DictConfig) -> None:
     Raises
     ------
     UserError
-        A key is missing, an ablation has no effect, or a class does not exist or is another
-        than is expected.
+        A key is missing, an ablation has no effect, or a class does not exist or is not of
+        the expected kind.
     """
     require_keys(config.llm, "llm")
     require_keys(config.memory, "memory")
     check_ablation(config)
     rounds = config.method.get("_target_")
     if rounds is not None:
-        # First, since a search method in its place takes other options.
+        # Before the targets, since a search method in this place takes other options.
         expect_rounds(locate("method._target_", rounds))
     check_targets(config)

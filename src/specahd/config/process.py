@@ -20,16 +20,16 @@ def open_closed_streams() -> None:
         with suppress(OSError):
             os.fstat(number)
             continue
-        # It gets the lowest free number, and child processes inherit it.
+        # The null device gets the lowest free number, and child processes inherit it.
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 class _InterruptHandler:
-    """Handles Ctrl-C: ends the process at once, or raises KeyboardInterrupt if ``raises``.
+    """Handler of Ctrl-C: ends the process at once, or raises KeyboardInterrupt if ``raises``.
 
-    Libraries swallow exceptions during their import, and so does Hydra during composition.
+    An exception could be lost: imports of libraries and Hydra's composition swallow exceptions.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def handle_interrupts(cleanup: Callable[[], None]) -> Iterator[None]:
 
 
 def raise_interrupts() -> None:
-    """Raise KeyboardInterrupt on Ctrl-C from now on: there are results to keep."""
+    """Raise KeyboardInterrupt on Ctrl-C from now on, because there are results to keep."""
     _set_raising(True)
 
 
 @contextmanager
 def exit_on_interrupt() -> Iterator[None]:
-    """End the process at once on Ctrl-C in the block: there are no results yet."""
+    """End the process at once on Ctrl-C in the block, because there are no results yet."""
     _set_raising(False)
     try:
         yield
@@ -89,7 +89,7 @@ def _set_raising(raises: bool) -> None:
 
 @contextmanager
 def short_warnings() -> Iterator[None]:
-    """Print warnings about files as plain sentences, without a line of our source."""
+    """Print warnings about files as plain sentences, without a source line."""
     usual = warnings.formatwarning
 
     def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:

@@ -1,7 +1,7 @@
 """Resume a run: its saved configuration, with the options that may change.
 
-The run's directory is the user's own (``docs/explanation/threat-model.md``), so its content is
-trusted, as far as ``conf/`` has such options.
+The run's directory belongs to the user (``docs/explanation/threat-model.md``), so its values are
+accepted, but only for options that ``conf/`` has.
 """
 
 import copy
@@ -25,19 +25,19 @@ from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
 
 CHANGEABLE = (*WITHOUT_EFFECT, "llm")
-"""Options that may change; paid replies are never requested again."""
+"""Options that may change in a resumed run; replies are never requested, or paid, twice."""
 RAISABLE = ("budget.max_cost", "budget.max_tokens")
-"""Options that may grow; no measurement depends on them."""
+"""Options that may be raised in a resumed run; no measurement depends on them."""
 
 
 class _Saved(Struct):
-    """The fields that a saved configuration needs to be composed again."""
+    """The fields of a saved configuration that are needed to compose it again."""
 
     choices: dict[str, str | None]
 
 
 def with_choices(arguments: Sequence[str]) -> list[str]:
-    """Add the groups that the run to resume had chosen to a command line.
+    """Add the group choices of the run to resume to a command line.
 
     Single options of those groups can then be overridden, as for a new run.
     """
@@ -60,13 +60,13 @@ def resume_configuration(config: DictConfig) -> DictConfig:
     Parameters
     ----------
     config
-        As composed from the command line, with the groups that :func:`with_choices` adds; its
-        ``resume`` names the run's directory.
+        Configuration composed from the command line, with the groups that :func:`with_choices`
+        adds; its option ``resume`` is the run's directory.
 
     Raises
     ------
     FileError
-        The directory holds no run, or one that another version wrote.
+        The directory contains no run, or a run of another version.
     ConfigError
         An option contradicts the run.
     """
@@ -78,7 +78,7 @@ def resume_configuration(config: DictConfig) -> DictConfig:
         where = f"choices.{key}" if is_group else key
         wanted, had = _value_at(composed, where), _value_at(saved, where)
         if is_covered_by(key, CHANGEABLE):
-            # An equal choice is what `with_choices` added.
+            # `with_choices` adds the choices that are equal.
             if not is_group or wanted != had:
                 anew.append(key)
         elif key in RAISABLE:
@@ -101,7 +101,7 @@ def resume_configuration(config: DictConfig) -> DictConfig:
 
 
 def is_raised(config: DictConfig, directory: Path) -> bool:
-    """Say whether the budget of a run was raised since its configuration was saved."""
+    """Return whether the budget of a run was raised since its configuration was saved."""
     composed, saved = resolve_config(config), read_saved_config(directory)
     return any(_value_at(composed, key) != _value_at(saved, key) for key in RAISABLE)
 
@@ -112,30 +112,30 @@ def save_raised(config: DictConfig, folder: Path, before: Path) -> None:
     Parameters
     ----------
     before
-        The run's directory: the file there is as old as the run, and so is the new one.
+        The run's directory. The new file gets the times of the old one, which date the run.
     """
     shutil.copystat(before / CONFIG, save_config(config, folder))
 
 
 def _is_at_least(wanted: float | None, had: float | None) -> bool:
-    """Say whether one bound is not less than another; None is no bound."""
+    """Return whether one bound is not less than another; None is no bound."""
     return wanted is None or (had is not None and wanted >= had)
 
 
 def check_same(config: DictConfig, directory: Path) -> None:
-    """Refuse to go on with a sweep's job in a directory that holds another run.
+    """Refuse to resume a job of a sweep in a directory that contains another run.
 
     Parameters
     ----------
     config
-        As composed for the job.
+        Configuration composed for the job.
 
     Raises
     ------
     ConfigError
         An option contradicts that run.
     FileError
-        The configuration in the directory is torn, or another version wrote it.
+        The configuration in the directory is damaged, or another version wrote it.
     """
     wanted, had = flatten(resolve_config(config)), flatten(_resumable_config(directory))
     for key in sorted(wanted.keys() | had.keys()):
@@ -150,7 +150,7 @@ def check_same(config: DictConfig, directory: Path) -> None:
 
 
 def command_line_keys() -> list[str]:
-    """Return the keys of the command line."""
+    """Return the keys of the overrides on the command line."""
     overrides = HydraConfig.get().overrides.task
     return [override.lstrip("+~").partition("=")[0].partition("@")[0] for override in overrides]
 
@@ -163,12 +163,12 @@ def _resumable_config(directory: Path) -> dict[str, Any]:
 
 
 def read_saved_config(directory: Path) -> dict[str, Any]:
-    """Return the configuration that a run left in its directory, as plain data.
+    """Return the configuration that a run saved in its directory, as plain data.
 
     Raises
     ------
     FileError
-        There is none, or it is not what a run writes.
+        There is no such file, or it is not one that a run writes.
     """
     path = directory / CONFIG
     if not path.is_file():
@@ -184,7 +184,7 @@ def overlay(
     Parameters
     ----------
     path
-        Where it was found.
+        File of the saved configuration, for error messages.
     anew
         Options and groups that keep their composed values.
 

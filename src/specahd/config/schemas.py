@@ -1,9 +1,8 @@
-"""What each command accepts: types refused by Hydra at composition, ranges when it is made.
+"""Schemas of the commands' options: Hydra checks types at composition, the classes ranges.
 
-The values are in ``conf/``; a field without one there has its default here. A
-group whose choices bring keys of their own (``_target_`` and its arguments) is
-``Any``: Hydra still refuses a key that the chosen file does not have. All other groups are
-the library's own classes.
+The values are in ``conf/``; a field that has no value there has its default here. A group whose
+choices have their own keys (``_target_`` and its arguments) has the type ``Any``: Hydra still
+refuses a key that the chosen file does not have. All other groups are classes of the library.
 """
 
 import re
@@ -35,12 +34,12 @@ from specahd.core.settings import (
 
 STUDIES = ("routing",)
 SOURCES = ("pool", "set", "instance")
-"""Options that say which instances are evaluated."""
+"""Options that select the instances to evaluate."""
 
 
 @dataclass
 class TrainConfig:
-    """What ``python -m specahd.train`` accepts."""
+    """Options of ``python -m specahd.train``."""
 
     seed: int = 0
     resume: str | None = None
@@ -62,19 +61,19 @@ class TrainConfig:
         check_range("seed", self.seed, 0)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
-        # Before anything keeps the command line.
+        # Checked before the command line is stored, as it may contain a key.
         check_services("llm", self.llm)
         check_services("memory", self.memory)
 
 
 @dataclass(frozen=True)
 class EvaluateConfig(RepairOptions):
-    """What ``python -m specahd.evaluate`` accepts; null options follow the checkpoint."""
+    """Options of ``python -m specahd.evaluate``; null options of repair are as in training."""
 
     checkpoint: str = MISSING
     pool: str | None = None
     set: str | None = None
-    # A file or folder, or a list of them, which Hydra has no type for.
+    # A file or folder, or a list of them; Hydra has no type for this.
     instance: Any = None
     incumbent: str | None = None
     baseline: str | None = None
@@ -109,7 +108,7 @@ class EvaluateConfig(RepairOptions):
 
     @property
     def instances(self) -> list[str]:
-        """The files and folders of ``instance``; none if it is no text or list of texts."""
+        """Files and folders of ``instance``; empty if it is not a text or a list of texts."""
         given = self.instance if isinstance(self.instance, list) else [self.instance]
         texts = all(isinstance(one, str) and one for one in given)
         return given if texts else []
@@ -117,7 +116,7 @@ class EvaluateConfig(RepairOptions):
 
 @dataclass(frozen=True)
 class SolveConfig(SearchLimit, TableOptions):
-    """Options of ``python -m specahd.solve``, apart from its limit and the options of tables."""
+    """Options of ``python -m specahd.solve``; the bases hold its limit and options of tables."""
 
     instance: str = MISSING
     problem: Any = None
@@ -142,7 +141,7 @@ class SolveConfig(SearchLimit, TableOptions):
 
 @dataclass
 class PrepareConfig:
-    """What ``python -m specahd.prepare`` accepts."""
+    """Options of ``python -m specahd.prepare``."""
 
     problem: Any = MISSING
     verify: str | None = None
@@ -151,7 +150,7 @@ class PrepareConfig:
 
 @dataclass
 class TrackConfig:
-    """What ``python -m specahd.track`` accepts."""
+    """Options of ``python -m specahd.track``."""
 
     run: str = MISSING
     tracking: Any = MISSING
@@ -159,7 +158,7 @@ class TrackConfig:
 
 @dataclass
 class SelectConfig:
-    """What ``python -m specahd.select`` accepts; null options let any run count."""
+    """Options of ``python -m specahd.select``; null: runs with any value count."""
 
     problem: Any = MISSING
     budget: Any = None
@@ -176,7 +175,7 @@ class SelectConfig:
 
 @dataclass
 class ReportConfig:
-    """What ``python -m specahd.report`` accepts; evaluations None: the runs' own rows."""
+    """Options of ``python -m specahd.report``; evaluations null: the runs' own rows."""
 
     runs: str = MISSING
     evaluations: str | None = None
@@ -209,9 +208,9 @@ SCHEMAS: Mapping[str, type] = {
 
 
 def register_schemas() -> None:
-    """Tell Hydra the schemas, under the names that ``conf/*.yaml`` ask for, and our resolver.
+    """Register the schemas, under the names that ``conf/*.yaml`` use, and a resolver.
 
-    ``${choose:KEY,{KEY:VALUE},OTHER}`` is what a table has for a key, else the last value.
+    ``${choose:KEY,{KEY:VALUE},OTHER}`` is the table's value for the key, or else OTHER.
     """
     OmegaConf.register_new_resolver(
         "choose", lambda key, table, other: table.get(key, other), replace=True
@@ -219,7 +218,7 @@ def register_schemas() -> None:
     for name, schema in SCHEMAS.items():
         node = OmegaConf.structured(schema)
         for option, kind in get_type_hints(schema).items():
-            # Of what no default can be made, such as a budget, the options must be known too.
+            # A class without a default, such as the budget, still defines its options.
             if is_dataclass(kind) and OmegaConf.is_missing(node, option):
                 node[option] = kind
         _unfreeze(node)
@@ -227,7 +226,7 @@ def register_schemas() -> None:
 
 
 def _unfreeze(node: DictConfig) -> None:
-    """Let the options of frozen classes be set, which to OmegaConf are read-only."""
+    """Make the options of frozen classes writable; OmegaConf makes them read-only."""
     OmegaConf.set_readonly(node, None)
     for option in node:
         if not OmegaConf.is_missing(node, option) and isinstance(node[option], DictConfig):
@@ -240,7 +239,7 @@ def validate(config: DictConfig) -> None:
     Raises
     ------
     ConfigError
-        With one sentence that names the option and what it accepts.
+        The message is one sentence with the option and its accepted values.
     """
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:

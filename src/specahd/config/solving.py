@@ -20,7 +20,7 @@ def check_output_path(option: str, config: DictConfig, path: str) -> None:
     Raises
     ------
     ConfigError
-        With the name of the option.
+        The message names the option.
     """
     if not Path(path).absolute().parent.is_dir():
         raise ConfigError(f"Expected {option} in a folder that is there, got {config[option]}.")

@@ -18,9 +18,9 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
     Parameters
     ----------
     config
-        As Hydra hands it to its callbacks when a sweep begins.
+        Configuration that Hydra passes to its callbacks when a sweep begins.
     check
-        Refuses a job before any work.
+        Refuses an invalid configuration of a job before any work.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
     loader = GlobalHydra.instance().config_loader()
     overrides = OverridesParser.create(loader).parse_overrides(_swept_overrides(config))
     if any(each.is_sweep_override() and not each.is_discrete_sweep() for each in overrides):
-        # Only a special sweeper knows the jobs of an interval.
+        # The jobs of an interval are defined only by a special sweeper.
         return
     # Hydra takes the last value of an option that is given twice.
     values = {
@@ -53,14 +53,14 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
 
 def _swept_overrides(config: DictConfig) -> list[str]:
     """Return the overrides of a sweep: those of an experiment, then of the command line."""
-    # An override may refer to values that only a job has.
+    # An override may refer to values that exist only in a job.
     words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
     params = config.hydra.sweeper.get("params") or {}
     return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
 def _validated_job(job: DictConfig, number: int) -> DictConfig:
-    """Validate a job's configuration, and return it as its task gets it."""
+    """Validate a job's configuration, and return it as it is passed to the task."""
     with open_dict(job):
         job.hydra.job.num = number
         job.hydra.job.id = str(number)
@@ -74,5 +74,5 @@ def _validated_job(job: DictConfig, number: int) -> DictConfig:
 
 
 def in_sweep() -> bool:
-    """Say whether the running command is a job of a sweep."""
+    """Return whether the running command is a job of a sweep."""
     return not OmegaConf.is_missing(HydraConfig.get().job, "num")

@@ -1,6 +1,6 @@
 """Look up and instantiate the ``_target_`` classes of a configuration.
 
-A target may be a user's own class; one sentence says whether it is misspelt or broken.
+A target may be a user's own class. One sentence reports a misspelt name or an error in the class.
 """
 
 import pkgutil
@@ -29,14 +29,14 @@ def instantiate_group(config: DictConfig, group: str, **overrides: Any) -> Any:
     Parameters
     ----------
     group
-        Its name.
+        Name of the group.
     overrides
         Values in place of the group's own.
 
     Raises
     ------
     UserError
-        As :func:`check_targets`, or the class refuses an option.
+        As in :func:`check_targets`, or the class refuses an option.
     """
     check_targets(config, group)
     try:
@@ -65,7 +65,7 @@ def check_targets(config: DictConfig, group: str = "") -> None:
     Raises
     ------
     ConfigError
-        With one sentence that names the option.
+        The message is one sentence that names the option.
     """
     for key, node in _groups_with_target(config, group):
         path = node["_target_"]
@@ -81,7 +81,7 @@ def locate(option: str, path: Any) -> Any:
     Raises
     ------
     ConfigError
-        There is none, or a module cannot be imported.
+        The name does not exist or is not callable, or a module cannot be imported.
     """
     parts = str(path).split(".")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
@@ -145,7 +145,7 @@ def _missing_name(holder: Any, parts: list[str], count: int) -> str:
 
 def _check_arguments(key: str, path: str, target: Any, keys: set[str], *, partial: bool) -> None:
     """Refuse unknown arguments, and missing ones unless ``partial``."""
-    # A method also gets the parts of a run; only its options are checked.
+    # A method also receives the parts of a run; only its options are checked.
     check = getattr_static(target, "check", None)
     try:
         arguments = signature(

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """Integer arrays, and how many of the program's choices were replaced.
+    """Integer arrays, and the number of the program's choices that were replaced.
 
     Parameters
     ----------
     arrays
-        One-dimensional arrays of int64; what they mean is the runner's business.
+        One-dimensional arrays of int64; each runner defines their meaning.
     fallbacks
-        How many unavailable choices a deterministic rule replaced, at least 0.
+        Number of unavailable choices that a deterministic rule replaced, at least 0.
     """
 
     arrays: Sequence[NDArray[np.int64]] = ()

@@ -11,14 +11,14 @@ _STEP = 0.02
 
 
 class Background(Generic[T]):
-    """A context manager that is entered, and left, in a thread of its own.
+    """Runner of a context manager that is entered and left in a thread of its own.
 
-    The thread is a daemon: the process can end without it.
+    The thread is a daemon, so the process can end while the thread still runs.
 
     Parameters
     ----------
     work
-        Entered at once; what it yields is the result.
+        The context manager, entered at once. The value that it yields is the result.
     """
 
     def __init__(self, work: AbstractContextManager[T]) -> None:
@@ -40,7 +40,7 @@ class Background(Generic[T]):
         self._ready.set()
 
     def wait(self, given_up: Callable[[], bool] = lambda: False) -> bool:
-        """Wait for a result or an error; return False if ``given_up`` says so first."""
+        """Wait for a result or an error; return False if ``given_up`` returns True first."""
         while not self._ready.wait(_STEP):
             if given_up():
                 return False
@@ -54,9 +54,9 @@ class Background(Generic[T]):
         return self._result[0]
 
     def close(self) -> None:
-        """Leave the context: at once if it is ready, else in the background when it is.
+        """Leave the context: now if it was entered, else in the background once it is entered.
 
-        An error on leaving is raised here.
+        In the first case, an error on leaving is raised here.
         """
         ready = self._ready.is_set()
         self._over.set()

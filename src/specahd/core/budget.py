@@ -9,7 +9,7 @@ from specahd.core.ranges import check_options, option
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A reading of the ledger."""
+    """The counts of the ledger at one moment."""
 
     tickets: int
     refunds: int
@@ -20,7 +20,7 @@ class Spent:
 
     @property
     def bill(self) -> str:
-        """What replies took, in words for the user; empty if nobody counted a token."""
+        """The tokens and money that replies took, as a phrase; empty if both are zero."""
         tokens = self.prompt_tokens + self.completion_tokens
         if not tokens and not self.cost:
             return ""
@@ -29,14 +29,14 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the replies of a run may cost; None for no bound.
+    """Bounds on the cost and tokens of the replies of a run; None for no bound.
 
     Parameters
     ----------
     cost
-        In the currency of the prices.
+        Most money for all replies, in the currency of the prices.
     tokens
-        Prompt and completion tokens together.
+        Most prompt and completion tokens together.
     """
 
     cost: float | None = None
@@ -48,14 +48,14 @@ class Allowance:
         return self.cost is not None or self.tokens is not None
 
     def objection(self, spent: Reply, most: Reply) -> str | None:
-        """Say which bound one more reply might exceed, if any.
+        """Return a sentence on the bound that one more reply might exceed, None if there is none.
 
         Parameters
         ----------
         spent
-            What the replies before it cost, or may cost.
+            The cost of the replies before it, and the possible cost of replies still pending.
         most
-            What it may cost itself.
+            The most that the reply may cost.
         """
         if self.cost is not None and (
             spent.cost >= self.cost or spent.cost + most.cost > self.cost
@@ -76,10 +76,10 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a training run may use; the files of ``conf/budget`` hold some by name.
+    """Limits on the use of a training run; the files of ``conf/budget`` define named budgets.
 
-    Pools are None for all of their instances; a request that might exceed a bound is not sent, and
-    ends the run.
+    A pool size of None means all instances of the pool. A request that might exceed a bound is not
+    sent, and the run ends.
 
     Raises
     ------
@@ -105,21 +105,21 @@ class Budget:
 
     @property
     def allowance(self) -> Allowance:
-        """What replies may cost."""
+        """The bounds on the cost and tokens of replies."""
         return Allowance(self.max_cost, self.max_tokens)
 
 
 class Ledger:
-    """Counts the tickets, tokens and money that a run spends; thread-safe.
+    """Thread-safe counter of the tickets, tokens and money that a run spends.
 
     A ticket is taken before a program is requested, stays spent when a reply
-    comes (parsable or not), and is refunded when the transport failed. A request
-    for a text takes none; it is an auxiliary call, whose tokens and money count.
+    comes (parsable or not), and is refunded when the transport failed. A request for a text
+    is an auxiliary call: it takes no ticket, but its tokens and money count.
 
     Parameters
     ----------
     tickets
-        How many programs may be requested, at least 0.
+        Number of programs that may be requested, at least 0.
     """
 
     def __init__(self, tickets: int) -> None:
@@ -133,7 +133,7 @@ class Ledger:
         self._cost = 0.0
 
     def take(self) -> bool:
-        """Take one ticket; False when none is left."""
+        """Take one ticket; return False when none is left."""
         with self._lock:
             if self._taken >= self.total:
                 return False
@@ -147,7 +147,7 @@ class Ledger:
             return self.total - self._taken
 
     def refund(self) -> None:
-        """Give back the ticket of a request that got no reply."""
+        """Refund the ticket of a request that got no reply."""
         with self._lock:
             self._taken -= 1
             self._refunds += 1
@@ -155,7 +155,7 @@ class Ledger:
     def count(self, reply: Reply, *, auxiliary: bool = False, refunds: int = 0) -> None:
         """Add the tokens and money of a reply; an auxiliary call takes no ticket.
 
-        ``refunds`` counts in again those of a reply that an earlier process got.
+        ``refunds`` is the number of refunds recorded with a reply that an earlier process got.
         """
         with self._lock:
             self._refunds += refunds
@@ -165,7 +165,7 @@ class Ledger:
             self._cost += reply.cost
 
     def read(self) -> Spent:
-        """Return a consistent reading."""
+        """Return a consistent snapshot of the counts."""
         with self._lock:
             return Spent(
                 self._taken,

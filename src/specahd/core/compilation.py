@@ -1,4 +1,4 @@
-"""Reports when numba compiles loops that it caches on disk: once an installation."""
+"""Reports of numba compiling the loops that it caches on disk, once per installation."""
 
 import os
 import time
@@ -15,7 +15,7 @@ class _CompilationListener(Listener):
         self._announced = False
 
     def make(self) -> None:
-        # A fork of this process would write where this one does.
+        # A fork of this process would report to the same output.
         if not self._announced and os.getpid() == self._process:
             self._announced = True
             self._tell()
@@ -44,14 +44,14 @@ def listening(tell: Callable[[], None]) -> Iterator[None]:
 
 
 class CompilationClock(Listener):
-    """The wall time in which numba compiled, up to now if it compiles.
+    """A clock of the wall time that numba has spent compiling, up to now if it is compiling.
 
-    numba's own listener knows a duration only when a compilation has ended.
+    numba's own listener reports a duration only when a compilation has ended.
     """
 
     def __init__(self) -> None:
         self._depth = 0
-        # Seconds that are over, and since when numba compiles; read by another thread.
+        # Seconds of finished compilations, and start of the current one; another thread reads both.
         self._state: tuple[float, float | None] = (0.0, None)
 
     def on_start(self, event: Event) -> None:
@@ -72,12 +72,12 @@ class CompilationClock(Listener):
 
 
 class Stopwatch:
-    """The wall time of a block, without that in which numba compiled or read its cache.
+    """A stopwatch of a block's wall time, less the time numba compiled or read its cache.
 
     Attributes
     ----------
     seconds : float
-        Known when the block has ended.
+        The measured time, set when the block has ended.
     """
 
     seconds = 0.0
@@ -92,6 +92,6 @@ class Stopwatch:
 
 
 def report_compilation() -> None:
-    """Report that another process compiles such a loop."""
+    """Report that another process compiles a loop for the cache."""
     for announcement in tuple(_listeners):
         announcement.make()

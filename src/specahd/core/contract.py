@@ -1,8 +1,8 @@
 """The form of a generated program, and the content of a request for a program or a text.
 
 A contract has a *seed program*, a real Python function whose body is the first candidate. Its
-name, arguments and docstring are the interface, or these come from a table
-(:mod:`specahd.core.interface`). The contract also owns a *vocabulary*: a typed grammar over the
+name, arguments and docstring are the interface, unless a table defines the interface
+(:mod:`specahd.core.interface`). The contract also has a *vocabulary*: a typed grammar over the
 arguments from which the offline proposer composes bodies (:mod:`specahd.llm.offline`).
 """
 
@@ -30,9 +30,9 @@ class Contract:
     Parameters
     ----------
     id
-        Names the contract among those of its problem (``append``, ``customer_groups``).
+        Identifier of the contract within its problem (``append``, ``customer_groups``).
     level
-        Which search evolves it.
+        The level whose search evolves the programs.
     name, arguments
         The function's name and its arguments in order.
     document
@@ -40,7 +40,7 @@ class Contract:
     seed
         The seed program.
     task
-        One paragraph that tells a language model what the problem is.
+        One paragraph that describes the problem to a language model.
     runner
         ``package.module:function`` that the sandbox child calls with
         ``(program, arrays, inputs)`` to run the program once; the module must
@@ -49,21 +49,21 @@ class Contract:
         ``package.module:name`` of the compiled twin of ``runner``
         (:class:`specahd.routing.compiled.runner.CompiledRunner`), None if there is none.
     vocabulary
-        What the offline proposer composes bodies from; None if only language
-        models can write programs for it.
+        Grammar from which the offline proposer composes bodies; None if only language models
+        can write programs of the contract.
     dearer
-        The document where a rebuilt part may stay although it makes the solution dearer; empty
-        where none need make it cheaper.
+        The document for searches that accept rebuilt parts which make the solution dearer; empty
+        if ``document`` fits these searches too.
     tier
-        The tier in which all programs run; None where a rule chooses for each. A program that
-        must run compiled and cannot be has the outcome ``not_compiled``.
+        The tier in which all programs run; None if a rule chooses one for each program. A program
+        that must run compiled but cannot be compiled has the outcome ``not_compiled``.
     rules
-        What programs may say beyond the rules of all contracts, and how often they are called:
-        prompt text, in place of what is said of the level.
+        Prompt text on the rules for these programs beyond those of all contracts, and on how often
+        they are called. It replaces the text of the level; empty for the level's text.
     others
         Further hand-written programs that a search begins with, the strongest last.
     varied
-        Those that a search with ``search.seeds=varied`` begins with too.
+        Further programs that only a search with ``search.seeds=varied`` begins with.
     """
 
     id: str
@@ -88,13 +88,13 @@ class Contract:
         return (self.seed, *self.others)
 
     def with_dearer(self) -> "Contract":
-        """Return the contract as it reads where a rebuilt part may make the solution dearer."""
+        """Return the contract for searches in which a rebuilt part may make the solution dearer."""
         return replace(self, document=self.dearer or self.document)
 
     def variant(
         self, seed: Callable[..., Any], interface: Interface, *, id: str, task: str
     ) -> "Contract":
-        """Return the contract of programs with the same arguments in other circumstances."""
+        """Return a contract with the same arguments, but another identifier, task and document."""
         document = interface.document(seed)
         program = replace(self.seed, contract=id)
         varied = tuple(replace(one, contract=id) for one in self.varied)
@@ -123,10 +123,10 @@ class Contract:
         Parameters
         ----------
         interface
-            What programs are told and answer; None where the seed function says it itself.
+            The programs' arguments and answer; None if the seed function defines them itself.
         others, varied
-            Further functions, each with its idea: of the arguments of the contract, or of some
-            of them, and then the program has the others too.
+            Further functions, each with its idea. A function may have some of the contract's
+            arguments only; its program gets all of them.
         """
         document, dearer = textwrap.dedent(inspect.getsource(seed)), ""
         if interface is not None:
@@ -173,13 +173,13 @@ class Contract:
 
 
 class Treatment(StrEnum):
-    """What an operator does to the programs that it shows.
+    """Kinds of change that an operator makes to the programs that it shows.
 
-    Language models read the operator's instruction; the offline proposer goes by this.
+    The offline proposer uses this value; language models read the operator's instruction.
     """
 
     FRESH = "fresh"
-    """A new program, of another form than those shown, if there are any."""
+    """A new program whose form differs from the programs shown, if there are any."""
     COMBINE = "combine"
     """The first program with parts of the second."""
     RESTRUCTURE = "restructure"
@@ -187,32 +187,32 @@ class Treatment(StrEnum):
     RETUNE = "retune"
     """The first program with other numbers."""
     SIMPLIFY = "simplify"
-    """The first program with less in it."""
+    """The first program with fewer parts."""
     DESCRIBE = "describe"
-    """No program but a text about those shown."""
+    """A text about the programs shown, no program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A variation operator of a search method: it asks for a kind of program, or a kind of text.
+    """A variation operator of a search method, which requests one kind of program or text.
 
     Parameters
     ----------
     name
-        What the journal and the program call it.
+        Name of the operator in the journal and in its programs.
     instruction
-        What a language model is asked to do, in whole sentences. ``{parents}`` stands for
+        The task for a language model, in whole sentences. ``{parents}`` stands for
         the programs shown: "program 1", "programs 1 and 2".
     parents
-        How many programs it shows, at least 0.
+        Number of programs that it shows, at least 0.
     treatment
-        What it does to them; :attr:`Treatment.DESCRIBE` asks for a text.
+        The change that it makes to them; :attr:`Treatment.DESCRIBE` requests a text.
     skills
-        Whether it varies one program, the first that it shows. Then the request bears the
+        Whether it varies one program, the first that it shows. If so, the request contains the
         skill records that are nearest to that program.
     analysis
-        What the reply says before its idea, as an item of the form of answers ("a comparison
-        in square brackets"), without braces; empty for nothing. Nobody keeps it.
+        Description of a part of the reply before its idea, as it stands in the answer format ("a
+        comparison in square brackets"), without braces; empty for no part. It is not stored.
     """
 
     name: str
@@ -224,7 +224,7 @@ class Operator:
 
     @property
     def wants_text(self) -> bool:
-        """Whether the reply is a text and no program; such a call takes no ticket."""
+        """Whether the reply is a text, not a program; a request for a text takes no ticket."""
         return self.treatment is Treatment.DESCRIBE
 
 
@@ -248,7 +248,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The facts of a round in its prompts; seed and configuration determine them.
+    """The facts of a round that its prompts contain; seed and configuration determine them.
 
     Parameters
     ----------
@@ -271,22 +271,22 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything a proposer may know when it is asked for one program, or for one text.
+    """All information that a proposer receives to produce one program, or one text.
 
     Parameters
     ----------
     seed, level, round, index
-        Name the sample; all randomness of the reply derives from them.
+        Identify the sample; all randomness of the reply derives from them.
     parents
         The programs that the operator shows, in the method's order.
     skills
-        What earlier changes of similar programs have shown, nearest first.
+        Measured effects of earlier changes of similar programs, nearest first.
     hints
-        Text of the search method's own, for example a reflection on earlier programs.
+        Text that the search method adds, for example a reflection on earlier programs.
     prompt
-        All of it for a language model, in words.
+        The whole request as text for a language model.
     context
-        What the round says of itself, for the prompt.
+        The facts of the round, for the prompt.
     """
 
     contract: Contract
@@ -303,7 +303,7 @@ class Request:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of all that a reply may depend on; the prompt holds instruction and hints."""
+        """SHA-256 of all data that a reply depends on; the prompt holds instruction and hints."""
         parts = [
             self.contract.document,
             self.seed,

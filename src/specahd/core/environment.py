@@ -1,15 +1,15 @@
 """The environment variables that child processes inherit.
 
-The list holds no key of a model service. An unlisted variable does not reach the tracker, git or
-Ray, whose ``/proc/PID/environ`` other processes of the same user can read.
+The list holds no key of a model service. The tracker, git and Ray do not receive an unlisted
+variable, because other processes of the same user can read their ``/proc/PID/environ``.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Where things are and how they are written; what numerical libraries may use; where git looks;
-# how servers are reached; who may write to MLflow's stores: object stores, databases, Databricks.
+# Paths and locale; resources of numerical libraries; git's repository and configuration; proxies
+# and certificates; credentials of MLflow's stores (object stores, databases, Databricks).
 _NAMES = frozenset(
     name
     for names in (
@@ -31,7 +31,7 @@ _NAMES = frozenset(
     )
     for name in names.split()
 )
-# Families of settings: MLFLOW_TRACKING_USERNAME and _PASSWORD are the tracker's own.
+# Prefixes of further names; MLFLOW_TRACKING_USERNAME and _PASSWORD belong to the tracker itself.
 _FAMILIES = ("LC_", "XDG_", "PYTHON", "MLFLOW_", "RAY_")
 
 
@@ -46,7 +46,7 @@ def public_variables() -> dict[str, str]:
 
 @contextmanager
 def only_public_variables() -> Iterator[None]:
-    """Hide all other variables in the block, for libraries that pass on the whole environment."""
+    """Remove all other variables in the block, for libraries that pass on the whole environment."""
     hidden = {name: os.environ[name] for name in os.environ.keys() - public_variables().keys()}
     for name in hidden:
         del os.environ[name]

@@ -1,26 +1,26 @@
 """The exceptions of specahd, drawn as a tree.
 
-An expected failure of a generated program is not here: it is an
-:class:`~specahd.core.program.Outcome` value. What is here is either the user's
-to mend, or a service that is gone, or a bug of ours.
+An expected failure of a generated program is no exception: it is an
+:class:`~specahd.core.program.Outcome` value. An exception means an error that the user
+can correct, a service that is not available, or a bug in specahd.
 
 ::
 
     SpecAHDError
     ├── UserError            one sentence for the user; commands exit with status 2
-    │   ├── ConfigError      an option has a value that it cannot have
+    │   ├── ConfigError      an option has an invalid value
     │   ├── FileError        a file or folder cannot be used as it is
     │   │   ├── CheckpointError  a checkpoint is missing, torn or altered
     │   │   └── WriteError       a file or folder cannot be written: full, read-only
-    │   ├── NotEnoughMemory  what is asked for does not fit into memory
+    │   ├── NotEnoughMemory  a request does not fit into memory
     │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
     ├── RunFailed            one sentence for the user; commands exit with status 1
     │   └── JournalError     the journal cannot be written; the run must stop
-    ├── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
-    │                        the parent sees Outcome.INVALID_OUTPUT
+    ├── InvalidAnswer        inside the sandbox child only: a program's answer is invalid;
+    │                        the parent receives Outcome.INVALID_OUTPUT
     └── NotCompiled          inside the sandbox child only: a program cannot be compiled; the
-                             parent sees Outcome.NOT_COMPILED where no other tier stands in
+                             parent receives Outcome.NOT_COMPILED if no other tier replaces it
 """
 
 
@@ -29,11 +29,11 @@ class SpecAHDError(Exception):
 
 
 class UserError(SpecAHDError):
-    """An error that the user can mend; the message is one sentence that names the input."""
+    """An error that the user can correct; the message is one sentence that names the input."""
 
 
 class ConfigError(UserError):
-    """An option has a value that it cannot have."""
+    """An option has an invalid value."""
 
 
 class FileError(UserError):
@@ -53,7 +53,7 @@ class NotEnoughMemory(UserError):
 
 
 class ServiceError(UserError):
-    """The model service refuses every request until the user mends something."""
+    """The model service refuses every request until the user corrects the cause."""
 
 
 class TransportError(SpecAHDError):
@@ -65,7 +65,7 @@ class RunFailed(SpecAHDError):
 
 
 class JournalError(RunFailed):
-    """The journal cannot be written, so later results could not be trusted."""
+    """The journal cannot be written, so later results would not be reliable."""
 
 
 class FileWarning(UserWarning):

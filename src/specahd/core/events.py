@@ -1,7 +1,7 @@
 """Events of a run, and the observers that receive them.
 
-Observers may fail without harm: told through ``tracking.observers.Observers``, the
-run goes on without one that failed. The algorithms themselves never log or print.
+A failing observer does no harm: ``tracking.observers.Observers`` calls the observers, and
+the run goes on without one that failed. The algorithms themselves never log or print.
 """
 
 import warnings
@@ -16,14 +16,14 @@ from specahd.core.program import Level, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """One sample, committed in index order; all else of it is in the journal.
+    """One sample, committed in index order; the journal holds the rest of its data.
 
     Parameters
     ----------
     id
-        What the journal calls it.
+        Identifier of the sample in the journal.
     best
-        The round's best so far at that level.
+        The best score of the round so far at that level.
     """
 
     id: str
@@ -42,10 +42,10 @@ class RoundEnd:
 
 
 class Observer:
-    """Receives the events of a run; every hook does nothing by default."""
+    """A receiver of the events of a run; every hook does nothing by default."""
 
     def on_prepare(self) -> None:
-        """A run is requested; it begins only if its options and instances are valid."""
+        """A run is requested. It begins only if its options and instances are valid."""
 
     def on_start(self, tickets: int, directory: Path) -> None:
         """A run begins."""
@@ -57,15 +57,15 @@ class Observer:
         """One step of the phase is done."""
 
     def on_compile(self) -> None:
-        """Loops are compiled and cached: this takes a while, once an installation."""
+        """Loops are compiled and cached, which takes a while, once per installation."""
 
     def on_request(self, request: Request, shared: int) -> None:
-        """A program or a text is requested; in a resumed run, again.
+        """A program or a text is requested; a resumed run repeats these events.
 
         Parameters
         ----------
         shared
-            How many characters all prompts of the level begin with.
+            Length in characters of the beginning that all prompts of the level share.
         """
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
@@ -85,7 +85,7 @@ class Observer:
 
 
 class PythonWarnings(Observer):
-    """Passes warnings to Python's ``warnings``, for scripts without an observer of their own."""
+    """An observer that issues Python ``warnings``, for scripts without their own observer."""
 
     def on_warning(self, text: str) -> None:
         warnings.warn(text, stacklevel=4)

@@ -1,4 +1,4 @@
-"""Optional dependencies (extras of pyproject.toml), and the message where one is missing."""
+"""Optional dependencies (extras of pyproject.toml), and the error if one is missing."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution, requires
@@ -9,12 +9,12 @@ _NEEDED = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
 
 
 def require(extra: str, what: str) -> None:
-    """Require the packages of an extra.
+    """Check that the packages of an extra are installed.
 
     Raises
     ------
     ConfigError
-        One of them is not installed; the sentence has the command that installs them.
+        One of them is not installed; the message contains the command that installs them.
     """
     requirements = map(_NEEDED.match, requires("specahd") or ())
     for name in [found[1] for found in requirements if found and found[2] == extra]:

@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders, and how messages show paths."""
+"""Atomic writes of files and folders, and the form of paths in messages."""
 
 import re
 import shutil
@@ -10,20 +10,20 @@ from pathlib import Path
 from specahd.core.errors import WriteError
 
 LONGEST_NAME = 200
-"""Bytes of a file's name without its ending; file systems take 255 with it."""
+"""Most bytes of a file's name without its ending; file systems allow 255 with it."""
 
 
 @contextmanager
 def atomic_folder(target: Path) -> Iterator[Path]:
     """Yield a draft folder that replaces ``target`` when the block ends without an error.
 
-    After an error the draft is removed and ``target`` is left as it was. One
-    process at a time may write a folder: drafts that a killed process left are removed.
+    After an error the draft is removed and ``target`` is left as it was. Drafts that a killed
+    process left are removed, so only one process at a time may write a folder.
 
     Raises
     ------
     WriteError
-        The disk is full, or only to be read.
+        The disk is full or read-only.
     """
     with write_errors(target), _draft_folder(target.parent, target.name) as draft:
         yield draft
@@ -41,7 +41,7 @@ def atomic_files(target: Path) -> Iterator[Path]:
     Raises
     ------
     WriteError
-        The disk is full or read-only; raised at the beginning if that is known by then.
+        The disk is full or read-only; raised before the block if the draft cannot be made.
     """
     with _draft_folder(target, "new") as draft:
         try:
@@ -55,7 +55,7 @@ def atomic_files(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def _draft_folder(folder: Path, name: str) -> Iterator[Path]:
-    """Yield a new folder inside ``folder``; remove it, and earlier drafts, in the end."""
+    """Remove earlier drafts, yield a new folder inside ``folder``, and remove it at the end."""
     with write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f".{name}-*"):
@@ -74,7 +74,7 @@ def make_new_folder(path: Path) -> Path:
     Raises
     ------
     OSError
-        The system refuses to make a folder.
+        The folder cannot be made.
     """
     place, number = path, 1
     while True:
@@ -88,12 +88,12 @@ def make_new_folder(path: Path) -> Path:
 
 
 def write_atomically(path: Path, text: str | bytes) -> None:
-    """Write a file atomically, in place of an older one; text in UTF-8.
+    """Write a file atomically and replace an older one; text is written as UTF-8.
 
     Raises
     ------
     WriteError
-        The disk is full, or only to be read.
+        The disk is full or read-only.
     """
     draft = path.with_name(f".{path.name}.draft")
     with write_errors(path):
@@ -108,12 +108,12 @@ def write_atomically(path: Path, text: str | bytes) -> None:
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """Turn a system error of the block, which writes ``path``, into one sentence.
+    """Convert a system error of the block, which writes ``path``, into a WriteError.
 
     Raises
     ------
     WriteError
-        In place of any OSError.
+        The block raised an OSError. The message is one sentence.
     """
     try:
         yield
@@ -134,7 +134,7 @@ def safe_file_name(words: str, otherwise: str) -> str:
     Parameters
     ----------
     otherwise
-        The name if no character of the text may stand in a file name.
+        The name that is returned if the result would be empty.
     """
     name = re.sub(r"[^\w.+-]", "_", words).lstrip(".")
     return name.encode()[:LONGEST_NAME].decode(errors="ignore") or otherwise

@@ -1,12 +1,12 @@
-"""The interface of a kind of program, from which its prompt, its types and its call are made.
+"""The interface of a kind of program, the source of its prompt, its types and its call.
 
-A table has a row for every argument, its text indented below::
+A table has a row for every argument, with the argument's text indented below::
 
     noise: FloatArray = noise
         Uniform in [0, 1), new in every call, shape (m,).
 
-``FloatArray`` is the type, and what stands behind ``=`` the value where a compiled loop makes the
-call (:mod:`specahd.engine.programs`). A row without a text shares that of the next row.
+``FloatArray`` is the type. The expression after ``=`` is the value that a compiled loop passes
+(:mod:`specahd.engine.programs`). A row without a text shares the text of the next row.
 """
 
 import ast
@@ -30,13 +30,13 @@ class Argument:
     Parameters
     ----------
     name
-        What programs call it.
+        Its name in programs.
     kind
         Its type: an annotation, or ``IntMatrix`` or ``FloatMatrix`` for an array of two dimensions.
     text
-        What it is, with its unit and shape; its lines break where those of the docstring do.
+        Its description, with unit and shape; the lines are copied to the docstring unchanged.
     value
-        An expression of its value, empty where the call is written by hand.
+        An expression of its value in a compiled loop; empty if the call is written by hand.
     """
 
     name: str
@@ -70,18 +70,18 @@ class Interface:
     name
         The name of the function.
     description
-        The docstring up to its arguments: a line, and paragraphs.
+        The docstring before its list of arguments: a line, and paragraphs.
     arguments
-        The table.
+        The rows of the table.
     answer
-        The annotation of what is returned.
+        The annotation of the return value.
     returns
-        What that is: the docstring's section.
+        The docstring's section on the return value.
     notes
-        Its last section.
+        The docstring's last section.
     dearer
-        The description where a rebuilt part may stay although it makes the solution dearer; empty
-        where none need make it cheaper.
+        The description for searches that accept rebuilt parts which make the solution dearer;
+        empty if ``description`` fits these searches too.
     """
 
     name: str
@@ -98,16 +98,16 @@ class Interface:
         return tuple(argument.name for argument in self.arguments)
 
     def changed(self, table: str = "", *, after: str = "", **texts: str) -> "Interface":
-        """Return the interface of programs that differ a little.
+        """Return a modified copy of the interface.
 
         Parameters
         ----------
         table
-            New rows, and those in place of others of their names; a name alone keeps the type.
+            New rows, and rows that replace those of the same name; a name alone keeps the type.
         after
-            The argument that new ones follow.
+            The argument after which new ones are inserted.
         texts
-            The other fields, as far as they differ.
+            New values of other fields.
         """
         rows = {argument.name: argument for argument in arguments(table)}
         kept = []
@@ -118,7 +118,7 @@ class Interface:
         return replace(self, arguments=(*kept[:place], *rows.values(), *kept[place:]), **texts)
 
     def document(self, seed: Callable[..., Any]) -> str:
-        """Return the source of the interface with the body of a function: prompt text."""
+        """Return the source of the interface with the body of a function, for prompts."""
         entries, names = [], []
         for argument in self.arguments:
             names.append(argument.name)
@@ -144,12 +144,12 @@ class Interface:
 
 
 def source_as(name: str, names: Iterable[str], function: Callable[..., Any]) -> str:
-    """Return the canonical source of a function under a name, with so many more arguments.
+    """Return the canonical source of a function with another name and list of arguments.
 
     Raises
     ------
     ValueError
-        The function has others than these.
+        The function has an argument that is not in ``names``.
     """
     [definition] = parse(textwrap.dedent(getsource(function))).body
     assert isinstance(definition, ast.FunctionDef)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Interrupts:
-    """Records whether the user has pressed Ctrl-C.
+    """A record of whether the user has pressed Ctrl-C.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class Interrupts:
     Attributes
     ----------
     pressed
-        Whether a signal came while it was :meth:`deferred`; a second one raises at once.
+        Whether a signal came inside :meth:`deferred`; a second one raises KeyboardInterrupt.
     """
 
     def __init__(self, *signals: signal.Signals) -> None:
@@ -27,7 +27,7 @@ class Interrupts:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """Defer Ctrl-C in the block until the caller checks; do nothing outside the main thread."""
+        """Only record Ctrl-C in the block, in ``pressed``; do nothing outside the main thread."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

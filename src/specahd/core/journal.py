@@ -1,4 +1,4 @@
-"""Append-only JSON lines that survive a kill at any byte."""
+"""Append-only files of JSON lines that survive a kill at any byte."""
 
 import fcntl
 import json
@@ -15,11 +15,11 @@ from specahd.core.plain import convert, parse_json
 
 Record = Mapping[str, Any]
 _OWNERS = ("sample", "carried", "instance", "record")
-"""Fields that say what a record is of."""
+"""Fields that identify the subject of a record."""
 
 
 def dumps(record: Record) -> str:
-    """Return the record as one canonical line: equal records, equal bytes."""
+    """Return the record as one canonical line; equal records give equal bytes."""
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -34,7 +34,7 @@ def read_records(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
     Raises
     ------
     FileError
-        The file cannot be read, or was altered: a line before the last is of another type.
+        The file cannot be read, or was altered: a complete line is not a record of the type.
     """
     if not path.exists():
         return
@@ -55,7 +55,7 @@ def read_records(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
 
 
 def damaged_line_error(path: Path, number: int, reason: str) -> FileError:
-    """Return the error for a line that no run wrote."""
+    """Return the error for a line that is not a valid record."""
     return FileError(
         f"{path}: line {number} is not a JSON record ({reason}); "
         "restore the file from a copy, or begin anew elsewhere."
@@ -63,7 +63,7 @@ def damaged_line_error(path: Path, number: int, reason: str) -> FileError:
 
 
 def describe_difference(known: bytes, again: bytes) -> str:
-    """Return in parentheses which field of two records differs first, and whose it is."""
+    """Return in parentheses the first field that differs in two records, and their subject."""
     try:
         one, other = (parse_json(line, dict[str, Any]) for line in (known, again))
     except ValueError:
@@ -83,14 +83,14 @@ class JournalFile:
     sync
         Whether a record is on disk when :meth:`append` returns.
     repeat
-        Whether the run that wrote the file is being repeated from its start. Then
-        the records that are there already must come again, the same and in order,
-        and are not written twice.
+        Whether the run that wrote the file is being repeated from its start. If so, the
+        run must append the existing records again, unchanged and in the same order, and
+        they are not written twice.
 
     Raises
     ------
-    JournalError
-        From any method, when the file cannot be written or does not come again.
+    JournalError, RunFailed
+        The file cannot be written (any method); a repeated record differs (:meth:`append`).
     """
 
     def __init__(self, path: Path, *, sync: bool = False, repeat: bool = False) -> None:
@@ -122,12 +122,12 @@ class JournalFile:
             self._file.truncate(keep)
 
     def claim(self) -> None:
-        """Make sure that no other process writes this file.
+        """Lock the file, so that no other process writes it.
 
         Raises
         ------
         FileError
-            One does.
+            Another process holds the lock.
         """
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -140,7 +140,7 @@ class JournalFile:
         return bool(self._known)
 
     def append(self, record: Record) -> None:
-        """Add one record; it has left this process when the call returns."""
+        """Add one record; the operating system has the record when the call returns."""
         line = dumps(record).encode() + b"\n"
         self._line += 1
         if self._known:
@@ -169,7 +169,7 @@ class JournalFile:
             raise JournalError(self._failure) from error
 
     def close(self) -> None:
-        """Bring everything to disk and close."""
+        """Sync the file to disk and close it."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:

@@ -21,9 +21,9 @@ def require_memory(size: int, what: str) -> None:
     Parameters
     ----------
     size
-        In bytes.
+        Bytes of the allocation.
     what
-        Begins the sentence: ``The distance matrix of X-n101-k25 needs``.
+        Beginning of the message: ``The distance matrix of X-n101-k25 needs``.
 
     Raises
     ------
@@ -38,10 +38,10 @@ def require_memory(size: int, what: str) -> None:
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process can still get; None where the host does not say.
+    """Return the bytes that this process can still get; None if the host does not report them.
 
-    The least of what the system has (swap included), what the control groups of this
-    process leave, and what its limit of address space leaves.
+    They are the minimum of the system's available memory (swap included), the memory left in
+    the control groups of this process, and the memory left in its limit of address space.
     """
     return min((*_system_memory(), *_control_groups_memory(), *_address_space_left()), default=None)
 
@@ -71,7 +71,7 @@ def _control_groups_memory() -> Iterator[int]:
         else:
             continue
         folder = root / path.lstrip("/")
-        # Inside a container the path may be the host's: then only the root is there.
+        # Inside a container the path may be the host's: then only the root exists.
         for place in (folder, *folder.parents):
             if place.is_relative_to(root):
                 yield from _control_group_memory(place, *names)
@@ -81,13 +81,13 @@ def _control_group_memory(folder: Path, limit: str, usage: str, prefix: str) -> 
     most, used = _read(folder / limit).strip(), _read(folder / usage).strip()
     if most.isdecimal() and used.isdecimal():
         facts = _read_table(folder / "memory.stat")
-        # What was read from files counts as used, and is given back when it is needed.
+        # Cached file contents count as used, but the kernel frees them when memory is needed.
         cached = sum(facts.get(f"{prefix}{kind}_file", 0) for kind in ("active", "inactive"))
         yield max(0, int(most) - int(used) + cached)
 
 
 def _read_table(path: Path) -> dict[str, int]:
-    """Return the numbers of a kernel file by name; each line is a name, a number, perhaps kB."""
+    """Return the numbers of a kernel file by name; a line is a name, a number and maybe ``kB``."""
     lines = (line.replace(":", " ").split() for line in _read(path).splitlines())
     return {line[0]: int(line[1]) for line in lines if len(line) > 1 and line[1].isdecimal()}
 

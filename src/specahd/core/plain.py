@@ -1,4 +1,4 @@
-"""Read values from files as typed data (by msgspec), or refuse them in one phrase.
+"""Read values from files as typed data (by msgspec), or refuse them with one phrase.
 
 A type is a ``msgspec.Struct``, a dataclass or an annotation of plain types. Unknown fields are
 ignored, unless the type forbids them.
@@ -29,7 +29,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     Raises
     ------
     FileError
-        It is no regular file, cannot be read, or has more than ``limit`` bytes.
+        The path is not a regular file, cannot be read, or has more than ``limit`` bytes.
     """
     try:
         # Opening a pipe would wait for a writer.
@@ -51,10 +51,10 @@ def parse_json(text: bytes, kind: Any) -> Any:
     Raises
     ------
     ValueError
-        It is none, or of another type; a phrase names the field.
+        The text is not JSON, or its value is of another type; a phrase names the field.
     """
     try:
-        # Not by msgspec, which takes no half of a surrogate pair: a model may write one.
+        # Not by msgspec: it refuses half of a surrogate pair, and a model may write one.
         value = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -77,7 +77,7 @@ def parse_yaml(text: bytes, kind: Any) -> Any:
     Raises
     ------
     ValueError
-        It is none, or of another type; a phrase names the field.
+        The text is not YAML, or its value is of another type; a phrase names the field.
     """
     try:
         value = yaml.safe_load(text)
@@ -103,12 +103,12 @@ def convert(value: Any, kind: Any) -> Any:
 
 
 def to_tuples(value: Any) -> Any:
-    """Return lists of JSON, nested or not, as the tuples that they were."""
+    """Convert lists from JSON, nested or not, back to tuples."""
     return tuple(map(to_tuples, value)) if isinstance(value, list) else value
 
 
 def printable(text: str, length: int = 80) -> str:
-    """Return a foreign text as one short line of ASCII, safe to show on a terminal."""
+    """Return an untrusted text as one short line of ASCII, safe to show on a terminal."""
     plain = ascii(text)[1:-1]
     return plain if len(plain) <= length else f"{plain[: length - 3]}..."
 
@@ -118,7 +118,7 @@ def _refuse_constant(constant: str) -> Any:
 
 
 def _error_phrase(error: msgspec.ValidationError) -> str:
-    """Return msgspec's message, the field first: ``nodes[...]: expected int, got str``."""
+    """Return msgspec's message with the field first: ``nodes[...]: expected int, got str``."""
     match = _PATH.fullmatch(str(error))
     words, field = match.groups() if match else (str(error), None)
     words = re.sub("matching regex .*", "of another form", words, flags=re.DOTALL)

@@ -15,7 +15,7 @@ class Level(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of a program, a call or a task."""
+    """Results of a program, a call or a task: success, or the kind of failure."""
 
     OK = "ok"
     PARSE_ERROR = "parse_error"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
 
 class Tier(StrEnum):
-    """How a program runs. NumPy and numba differ in the last bits, so the tier is part of it."""
+    """Modes of running a program, which stores its tier: NumPy and numba differ in last bits."""
 
     INTERPRETED = "interpreted"
     COMPILED = "compiled"
@@ -51,13 +51,13 @@ class Program:
     source
         Canonical Python source of exactly one function (see :func:`canonical_source`).
     idea
-        The design sentence that came with it.
+        The sentence that describes its design.
     operator
-        The variation operator that asked for it, or ``seed``.
+        The variation operator that requested it, or ``seed``.
     parents, skills
-        Identifiers of the programs and skill records that the request carried.
+        Identifiers of the programs and skill records in the request.
     tier
-        How it runs, fixed when it is first measured; None before.
+        The tier in which it runs, fixed when it is first measured; None before.
     contract
         The ``id`` of the contract that it was written for.
     """
@@ -74,14 +74,14 @@ class Program:
 
 
 _REMOVED = (": ", "->", '"')
-"""What a text has, as Python writes it, that holds an annotation or a docstring."""
+"""Substrings of an unparsed source; one with an annotation or a docstring contains one of them."""
 
 
 def canonical_source(function: ast.FunctionDef) -> str:
     """Return the function's source without docstring, annotations and comments.
 
-    Two programs that differ only in those have equal canonical sources. The
-    given tree is left as it was.
+    Two programs that differ only in those have equal canonical sources. The given
+    tree is not changed.
     """
     text = ast.unparse(function)
     if not any(mark in text for mark in _REMOVED):
@@ -95,7 +95,7 @@ def canonical_source(function: ast.FunctionDef) -> str:
     copy.returns = None
     if ast.get_docstring(copy, clean=False) is not None:
         copy.body = copy.body[1:] or [ast.Pass()]
-    # `x: int = 1` says the same as `x = 1`; a bare `x: int` says nothing.
+    # `x: int = 1` means the same as `x = 1`; a bare `x: int` has no effect.
     return ast.unparse(ast.fix_missing_locations(_WithoutAnnotations().visit(copy))) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The interface that answers requests for programs and texts, and its replies."""
+"""The interface of proposers, which answer requests for programs and texts, and their replies."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -28,20 +28,20 @@ class Reply:
 
 
 class Proposer(Protocol):
-    """Answers requests: a language model, a cassette, or the offline grammar."""
+    """A source of replies: a language model, a cassette, or the offline grammar."""
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Make sure, before a run, that requests can be answered.
+        """Check, before a run, that requests can be answered.
 
         Parameters
         ----------
         contracts
-            Those of the programs that will be requested.
+            The contracts of the programs that will be requested.
 
         Raises
         ------
         UserError
-            With one sentence: the key, the model, the address or the contract that is wrong.
+            The key, the model, the address or a contract is wrong; one sentence names it.
         """
         ...
 
@@ -53,7 +53,7 @@ class Proposer(Protocol):
         TransportError
             No reply came; the same request may be made again.
         ServiceError
-            No request will be answered until the user has mended something.
+            No request will be answered until the user has corrected the cause.
         """
         ...
 
@@ -62,5 +62,5 @@ class Proposer(Protocol):
         ...
 
     def close(self) -> None:
-        """Abandon open requests: the run ends."""
+        """Abandon open requests, because the run ends."""
         ...

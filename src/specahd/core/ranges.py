@@ -1,4 +1,4 @@
-"""Checks of parameters; a refused value gets one sentence with the accepted range."""
+"""Checks of parameters; the error is one sentence with the accepted range."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, fields, is_dataclass
@@ -9,14 +9,14 @@ from specahd.core.errors import ConfigError
 
 
 def check_range(name: str, value: float, low: float, high: float | None = None) -> None:
-    """Refuse a value outside of [low, high]; ``name`` is the parameter's.
+    """Refuse a value outside of [low, high]; ``name`` is the name of the parameter.
 
     Raises
     ------
     ConfigError
-        With the accepted range and the value.
+        The value is refused; the message has the accepted range and the value.
     """
-    # Written so that nan is refused too.
+    # This form of the condition refuses nan too.
     if value >= low and (high is None or value <= high):
         return
     accepted = f"of at least {low}" if high is None else f"in [{low}, {high}]"
@@ -29,7 +29,7 @@ def check_integer(name: str, value: object, low: int, high: int | None = None) -
     Raises
     ------
     ConfigError
-        With what is accepted and the value.
+        The value is refused; the message has the accepted range and the value.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be an integer, got {value!r}.")
@@ -42,7 +42,7 @@ def check_number(name: str, value: object, low: float, high: float | None = None
     Raises
     ------
     ConfigError
-        With what is accepted and the value.
+        The value is refused; the message has the accepted range and the value.
     """
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be a number, got {value!r}.")
@@ -50,12 +50,12 @@ def check_number(name: str, value: object, low: float, high: float | None = None
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> None:
-    """Refuse a value that is not one of the choices; ``name`` is the parameter's.
+    """Refuse a value that is not one of the choices; ``name`` is the name of the parameter.
 
     Raises
     ------
     ConfigError
-        With the choices and the value.
+        The value is refused; the message has the choices and the value.
     """
     if value not in choices:
         raise ConfigError(f"Expected {name} to be one of {', '.join(choices)}, got {value!r}.")
@@ -84,7 +84,7 @@ def check_options(options: Any, group: str = "") -> None:
     Raises
     ------
     ConfigError
-        With what is accepted and the value.
+        A value is refused; the message has the accepted range or choices and the value.
     """
     for each in fields(options):
         low, high, choices = each.metadata.get("range", (None, None, ()))

@@ -17,7 +17,7 @@ class RepairOptions:
     passes
         Most passes over a solution.
     tries
-        How many members rebuild a region.
+        Number of members that rebuild a region.
 
     Raises
     ------

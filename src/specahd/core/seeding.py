@@ -16,7 +16,7 @@ def generator(seed: int, *path: int | str) -> np.random.Generator:
     seed
         The run's or the pool's seed, at least 0.
     path
-        What the stream is for, as names and indices: ``("lower", 2, 17)``.
+        Purpose of the stream, as names and indices: ``("lower", 2, 17)``.
     """
     words = [zlib.crc32(step.encode()) if isinstance(step, str) else step for step in path]
     return np.random.default_rng([seed, *words])

@@ -1,6 +1,6 @@
 """Checks of a service's options: its address, and the variable that holds its key.
 
-Neither may be a secret, for configurations are kept, and messages repeat them.
+Neither may contain a secret, because configurations are stored and messages repeat them.
 """
 
 import os
@@ -12,19 +12,19 @@ from urllib.parse import urlsplit
 from specahd.core.errors import ConfigError
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# What is not set must look like a name, for it may be a key: DEEPSEEK_API_KEY.
+# A variable that is not set must have this form (DEEPSEEK_API_KEY): the text may be a key.
 _UNSET = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 
 
 def check_services(group: str, options: Any) -> None:
     """Refuse invalid addresses and variables in a conf group and the groups below it.
 
-    The classes that are made from the group do so too, but not before a sweep is written down.
+    The classes that are made from the group check this too, but only after a sweep is stored.
 
     Raises
     ------
     ConfigError
-        As :func:`check_variable` and :func:`host_of` say.
+        As in :func:`check_variable` and :func:`host_of`.
     """
     if not isinstance(options, Mapping):
         return
@@ -37,12 +37,12 @@ def check_services(group: str, options: Any) -> None:
 
 
 def check_variable(variable: object, group: str = "llm") -> None:
-    """Refuse an invalid name of an environment variable, without repeating it: it may be a key.
+    """Refuse an invalid name of an environment variable; the error omits it, as it may be a key.
 
     Raises
     ------
     ConfigError
-        It is no name, or one that is not set and does not look like a variable's.
+        It is not a name, or no such variable is set and the name is not like DEEPSEEK_API_KEY.
     """
     if isinstance(variable, str) and (
         _UNSET.fullmatch(variable) or (_VARIABLE.fullmatch(variable) and variable in os.environ)
@@ -54,7 +54,7 @@ def check_variable(variable: object, group: str = "llm") -> None:
 
 
 def host_of(base_url: object, group: str = "llm") -> str:
-    """Return the host of an address, with its port if it names one.
+    """Return the host of an address, with the port if the address has one.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def host_of(base_url: object, group: str = "llm") -> str:
     Raises
     ------
     ConfigError
-        It is no address, or may hold a secret that messages would repeat.
+        It is not an address, or may contain a secret that messages would repeat.
     """
     try:
         parts = urlsplit(base_url if isinstance(base_url, str) else "")

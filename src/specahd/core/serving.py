@@ -1,7 +1,7 @@
 """The options of ``python -m specahd.embed``, each with its accepted range.
 
-The options of the command are the fields of :class:`ServerSettings`, and the server takes its
-parts.
+The options of the command are the fields of :class:`ServerSettings`. The parts of the server take
+its base classes or single fields.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """What one request may ask for: so many texts, of so many characters each.
+    """Limits of one request: the number of texts, and the characters of each text.
 
     Raises
     ------
@@ -31,13 +31,13 @@ class RequestLimits:
 
     @property
     def body(self) -> int:
-        """The bytes of the longest such request; JSON spends up to six on a character."""
+        """The bytes of the longest allowed request; JSON needs up to six bytes per character."""
         return 6 * self.max_texts * self.max_characters + 4096
 
 
 @dataclass(frozen=True)
 class Batching:
-    """Texts in a batch, milliseconds that a text waits for others, and texts that may wait.
+    """Batching options: texts in a batch, milliseconds a text waits for others, texts that wait.
 
     Raises
     ------
@@ -55,17 +55,17 @@ class Batching:
         check_range("queue", self.queue, 1)
 
 
-# Not frozen: OmegaConf makes what is in a dictionary read-only with its class.
+# Not frozen: OmegaConf would make the objects in a dictionary read-only.
 @dataclass
 class TextOptions:
-    """How texts are put to a model.
+    """Options for the texts that a model reads.
 
     Parameters
     ----------
     prefix
-        Stands before every text.
+        Text that is put before every text.
     max_tokens
-        Bounds what is read of one, prefix included; None for as many as the model can.
+        Most tokens that are read of a text, prefix included; None for the model's own limit.
     """
 
     prefix: str = field(default="", kw_only=True)
@@ -74,7 +74,7 @@ class TextOptions:
 
 @dataclass
 class ServedModel(TextOptions):
-    """A model of the server; ``path`` is its folder, None for its name."""
+    """A model of the server; ``path`` is its folder, None for a folder with the model's name."""
 
     path: str | None = None
 
@@ -86,11 +86,11 @@ class ServerSettings(Batching, RequestLimits):
     Parameters
     ----------
     models
-        By the name that clients ask for.
+        The models by the name that clients request.
     serve
-        Which of them; None for all.
+        Names of the models to serve; None for all.
     timeout
-        Seconds for a request to arrive.
+        Seconds within which a request must arrive.
 
     Raises
     ------
@@ -122,5 +122,5 @@ class ServerSettings(Batching, RequestLimits):
         RequestLimits.__post_init__(self)
         check_range("timeout", self.timeout, 0.1, 3600)
         check_range("connections", self.connections, 1, 65536)
-        # Else a request that is allowed could never be answered.
+        # Otherwise an allowed request could be too long for the queue and never be answered.
         check_range("queue", self.queue, self.max_texts)

@@ -1,7 +1,7 @@
 """The options of a run besides its budget, each with its accepted range.
 
-Every class is a group of options of the same name in ``conf/``, as Hydra composes it, and what
-the library itself takes. Messages name values as options.
+Every class is the group of options of the same name in ``conf/``, as Hydra composes it. The
+library takes the same classes as arguments. Messages name values as options.
 """
 
 from dataclasses import dataclass, field, fields
@@ -24,16 +24,16 @@ REPEATS = ("uppers", "passes", "tries")
 SEEDS = ("single", "varied")
 INCUMBENTS = ("baseline", "repaired")
 EXTENSIONS = (*REPEATS, "seeds", "incumbents")
-"""Options of ``search`` that the paper does not have; their defaults are its system."""
+"""Options of ``search`` that the paper does not have; their defaults give the paper's system."""
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
-"""The seed of the generated pools, unless one is given."""
+"""The default seed of the generated pools."""
 MAX_SEED = 2**63 - 1
 """The largest seed of solving."""
 
 
 class Accept(StrEnum):
-    """When a feasible merge replaces the incumbent."""
+    """Rules for when a feasible merge replaces the incumbent."""
 
     FEASIBLE = "feasible"
     """Always: the paper's Γ."""
@@ -46,7 +46,7 @@ ACCEPTS = tuple(policy.value for policy in Accept)
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """Where the instance pools are, and the seed that makes them (``pools``).
+    """Folder of the instance pools, and the seed that generates them (``pools``).
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Pools:
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """λ and α of Ω (``search.penalty``): the weight, then empty output, rejections, rollbacks.
+    """λ (the weight) and α of Ω (``search.penalty``), for empty output, rejections, rollbacks.
 
     Raises
     ------
@@ -84,8 +84,8 @@ class Penalty:
 class Settings:
     """Options of a search (``search``).
 
-    Each field says what it is; ``repertoire`` belongs to ``levels="upper"`` alone, and ``beta`` and
-    ``repertoire_size`` are β and q of J, ``neighbours`` k of the router, ``cells`` B_L.
+    Each field has its description. ``repertoire`` is for ``levels="upper"`` only. ``beta`` and
+    ``repertoire_size`` are β and q of J, ``neighbours`` is k of the router, ``cells`` is B_L.
 
     Raises
     ------
@@ -146,7 +146,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """CPU seconds of a call and of a candidate's round, GiB of a child (``limits``).
+    """Limits of calls and candidates in CPU seconds, and of a child in GiB (``limits``).
 
     Raises
     ------
@@ -170,10 +170,10 @@ class CallLimits:
 
 @dataclass(frozen=True, slots=True)
 class TierRule:
-    """Which lower programs run compiled (``tiers``): a rule on counts, never on seconds.
+    """The rule that selects the lower programs to compile (``tiers``), by counts, not by seconds.
 
-    A compiled program is one that numba accepts, and that acts alike in both tiers on ``probes``
-    of the first tasks that it is given.
+    A program runs compiled only if numba accepts it, and if it acts alike in both tiers on
+    ``probes`` of its first tasks.
 
     Parameters
     ----------
@@ -197,23 +197,23 @@ class TierRule:
         check_options(self, "tiers.")
 
     def applies(self, steps: int) -> bool:
-        """Say whether to compile a program whose first tasks take so many steps."""
+        """Return whether to compile a program whose first tasks take ``steps`` steps."""
         return self.choose == "compiled" or (self.choose == "auto" and steps >= self.steps)
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """Which layers of the sandbox a host must have (``sandbox``).
+    """The requirement on the sandbox layers that a host supports (``sandbox``).
 
     Parameters
     ----------
     require
-        ``available`` runs with what the host has, ``strict`` does not.
+        ``available`` runs with the layers that the host has; ``strict`` requires all layers.
 
     Raises
     ------
     ConfigError
-        ``require`` is neither.
+        ``require`` is neither of these.
     """
 
     require: str = field(default="available", kw_only=True)
@@ -224,16 +224,16 @@ class Confinement:
 
 @dataclass(frozen=True)
 class SearchLimit:
-    """The limit of a solve: seconds, or repairs.
+    """The limit of a solve: seconds, or a number of repairs.
 
     Parameters
     ----------
     time_limit
         Seconds of wall-clock time.
     repairs
-        Customers that are inserted again, in place of it; None where time is the limit.
+        Number of customers to insert again, which replaces the time limit; None for the time limit.
     target
-        A cost at which it ends earlier; None for none.
+        A cost at which the solve ends earlier; None for no target.
 
     Raises
     ------
@@ -264,11 +264,11 @@ class TableOptions:
     matrix
         The file with the distances among the stops, in the order of the table.
     ignore
-        The names of columns to leave out, with commas between them.
+        The names of columns to leave out, separated by commas.
     split
         Whether a customer's demand may be delivered in parts.
     speed
-        What is travelled in one unit of time, in the unit of distances.
+        Distance travelled in one unit of time, in the unit of distances.
 
     Raises
     ------
@@ -290,7 +290,7 @@ class TableOptions:
 
     @property
     def given(self) -> list[str]:
-        """The names of the options that say something."""
+        """The names of the options that are set."""
         return [each.name for each in fields(self) if getattr(self, each.name) not in (None, False)]
 
 
@@ -301,11 +301,11 @@ class Transfers:
     Parameters
     ----------
     connections
-        How many at a time.
+        Number of connections at a time.
     attempts
-        How often a file is tried before the fetch fails.
+        Number of attempts for a file before the fetch fails.
     timeout
-        Seconds of silence after which an attempt has failed.
+        Seconds without data after which an attempt fails.
 
     Raises
     ------

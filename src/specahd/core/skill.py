@@ -36,19 +36,19 @@ class Skill:
     program, parent
         The child, and the program that it is compared with.
     version
-        How often the two were compared by now: a round that measures both again
-        makes a new version, which takes the old one's place.
+        Number of comparisons of the two so far. A round that measures both again
+        makes a new version, which replaces the old one.
     change
-        What changed: the child's idea, and what its code has more and less.
+        The change: the child's idea, and the additions and removals in its code.
     tasks, better, worse
-        How many tasks were compared, and on how many the child scored higher or lower.
+        Numbers of tasks that were compared, and on which the child scored higher, or lower.
     gain
         Mean difference of the scores.
     helped, failed
-        What sets the tasks apart on which the child was better, or worse; empty
-        where the sample does not support any statement.
+        Conditions that separate the tasks on which the child was better, or worse, from the
+        rest; empty if the sample does not support any statement.
     failures
-        On how many tasks the child had no answer, by outcome.
+        Number of tasks on which the child had no answer, by outcome.
     """
 
     program: Program

@@ -2,8 +2,8 @@
 
 CPython 3.11 keeps the recursion depth of its tree builder per interpreter, so two
 threads that parse at once can raise ``SystemError: AST constructor recursion depth
-mismatch``. Samplers and the main thread both parse; all of them do it here.
-What Python merely warns of is no failure, whatever the user's filters say.
+mismatch``. Samplers and the main thread both parse, so all of them call this module, which
+has a lock. Python's warnings never become errors here, whatever the user's warning filters.
 """
 
 import ast

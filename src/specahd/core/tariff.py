@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tariff:
-    """The prices of one model, and how long its replies may get.
+    """The prices of one model, and the bound on the length of its replies.
 
     Parameters
     ----------
     input_price, output_price
         US dollars per million tokens; the dearer price where some tokens are cheaper.
     max_reply
-        Tokens of the longest reply that is allowed; None if nothing bounds them, 0 of those who
-        count no tokens, be it of prompts or of replies.
+        Tokens of the longest reply that is allowed. None: no bound. 0: the proposer counts no
+        tokens, neither of prompts nor of replies.
     """
 
     input_price: float = 0.0
@@ -26,7 +26,7 @@ class Tariff:
         return self.input_price > 0 or self.output_price > 0
 
     def dearer(self, other: "Tariff") -> "Tariff":
-        """Return an upper bound of two tariffs."""
+        """Return the smallest tariff that is an upper bound of both."""
         bounds = (self.max_reply, other.max_reply)
         return Tariff(
             max(self.input_price, other.input_price),

@@ -18,13 +18,13 @@ class Candidate:
     Parameters
     ----------
     uppers
-        At least one, in the order of their turns.
+        Upper programs G, at least one, in the order of their turns.
     selection
         Mean improvement on the selection pool, nan if there is none.
     failed
-        On how many of its instances one of G failed; they enter into no mean.
+        Number of selection instances on which a program of G failed; no mean includes them.
     portfolio
-        As of :class:`specahd.repair.system.RepairSystem`.
+        As in :class:`specahd.repair.system.RepairSystem`.
     """
 
     round: int
@@ -72,7 +72,7 @@ class Candidate:
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the best selection score, the earliest on ties.
 
-    One that failed on fewer instances comes before all that failed on more.
+    A candidate that failed on fewer instances precedes all that failed on more.
     """
 
     def rank(candidate: Candidate) -> tuple[int, float]:

@@ -50,28 +50,28 @@ def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[i
 
 
 class Coupled:
-    """Alternates the two searches under one budget and proposes a candidate per round.
+    """Alternation of the two searches under one budget, with one candidate a round.
 
-    Where regions are whole instances, all tickets are the lower level's.
+    If regions are whole instances, the lower level gets all tickets.
 
     Parameters
     ----------
     policy
-        Makes a fresh search method; each level gets its own.
+        Factory of a search method; each level gets a method of its own.
     lower, upper
-        The same for one level, if that level has another method.
+        Factory for one level, if that level has another method.
     pools
         Indices of the cases of ``lower_train``, ``upper_train`` and ``selection``.
     budget
         How the tickets are split over rounds and levels.
     given
-        The checkpoint whose repertoire is kept, for ``levels=upper``.
+        The checkpoint with the repertoire to keep, for ``levels=upper``.
     cases, limits
-        What prompts tell of: the run's cases, and what programs may use.
+        The run's cases and the limits of programs, for the facts in prompts.
     """
 
     plain = False
-    """As of :class:`specahd.design.lower.LowerSearch`."""
+    """Value of ``plain`` for :class:`specahd.design.lower.LowerSearch`."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class Coupled:
         tasks, exposed = self._tasks(number)
         measures |= {"exposed": exposed, "tasks": len(tasks)}
         if not tasks:
-            # n_t = 0: the previous lower state stands (the paper, section 4.5).
+            # n_t = 0: the previous lower state stays (the paper, section 4.5).
             if not self._repertoire:
                 self._repertoire = tuple(self._members[Level.LOWER][:1])
             return 0
@@ -213,7 +213,7 @@ class Coupled:
         self._engine.carry_over(search, self._members[Level.LOWER], tickets)
         self._lower = search
         spent = self._engine.run(search, tickets)
-        # A method need not keep any program; what stood before then stands on.
+        # A method may keep no program; then the previous programs stay.
         kept = [member.program for member in search.method.members]
         self._members[Level.LOWER] = kept or self._members[Level.LOWER]
         self._repertoire = tuple(
@@ -247,12 +247,12 @@ class Coupled:
         return [tasks[index] for index in kept], len(tasks)
 
     def _incumbents(self, number: int, pool: str, *, last: int) -> list[Incumbent]:
-        """Return the incumbents of a pool in a round's training.
+        """Return the incumbents of a pool for the training of a round.
 
         Parameters
         ----------
         last
-            The round whose repair system makes some of them; workers cache programs by it.
+            Round of the repair system that makes some of them; workers cache programs by it.
         """
         cases = self._pools[pool]
         found = list(map(Incumbent, cases))
@@ -268,7 +268,7 @@ class Coupled:
         ]
 
     def _may_be_exposed(self, task: RepairTask) -> bool:
-        """Say whether a recorded task can belong to the pool."""
+        """Return whether a recorded task can belong to the pool."""
         instance, _, _ = task.key.rpartition("#")
         identity = self._problem.operator.identity(task.region)
         return (
@@ -286,7 +286,7 @@ class Coupled:
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> list[tuple[Program, ...]]:
-        """Search for upper programs, and return the sets that selection decides between."""
+        """Search for upper programs, and return the sets from which selection chooses."""
         settings, contract = self._settings, self._contracts[Level.UPPER]
         if settings.accept != Accept.IMPROVING:
             contract = contract.with_dearer()

@@ -1,7 +1,7 @@
 """Facts about a round for prompts: its tasks, their solutions, limits and failures.
 
-Counts, costs and configured limits, never a clock: the same run says the same on every
-machine, and again when it is resumed.
+Facts are counts, costs and configured limits, never measured times: the prompts of a run are
+the same on every machine, and again when it is resumed.
 """
 
 import math
@@ -22,11 +22,11 @@ from specahd.repair.staged_cases import STAGES
 from specahd.routing.base import AnyProblem, PassOperator
 
 COMPARED = 24
-"""On how many instances the solutions are compared with those of other constructions."""
+"""Number of instances on which the solutions are compared with those of other constructions."""
 IDEAS = 3
-"""The number of programs of the repertoire in a prompt, the first ones."""
+"""Number of programs of the repertoire in a prompt, the first ones."""
 IDEA = 200
-"""Longest idea of one of them, in characters."""
+"""Longest idea of one of these programs, in characters."""
 EACH = 12
 """The largest number of instances that are listed one by one."""
 REASON = 200
@@ -38,7 +38,7 @@ _SPEED = {
     True: "A program of more operations is given fewer insertions, so that all take equally "
     "long: an operation on arrays counts a tenth of a repair, one in a loop a three-hundredth.",
 }
-"""By whether the operator makes passes."""
+"""Sentences on speed, by whether the operator makes passes."""
 
 
 class Facts:
@@ -49,7 +49,7 @@ class Facts:
     cases
         The run's cases; without cases there are no facts.
     limits
-        What programs may use.
+        The limits of programs.
     """
 
     def __init__(self, problem: AnyProblem, cases: Sequence[Case], limits: CallLimits) -> None:
@@ -94,12 +94,12 @@ class Facts:
         Parameters
         ----------
         indices
-            The instances that it is scored on.
+            The instances on which programs are scored.
         repertoire
             The programs that rebuild what is proposed.
         covered
-            Which share of the nodes the proposals held that the round's regions came from;
-            None if there are none.
+            Share of the nodes that were in the proposals from which the round's regions
+            came; None if there are none.
         """
         if not self._cases:
             return []
@@ -145,12 +145,12 @@ class Facts:
         ]
 
     def covered(self, tasks: Sequence[RepairTask], indices: Sequence[int]) -> float | None:
-        """Return which share of the nodes of some instances is in the regions; None if unknown."""
+        """Return the share of the instances' nodes that is in the regions; None if unknown."""
         total = sum(self._cases[index].instance.size for index in indices) if self._cases else 0
         return sum(len(task.region.nodes) for task in tasks) / total if total else None
 
     def _routes(self, case: Case, nodes: Iterable[int]) -> int:
-        """Return on how many routes some nodes are."""
+        """Return the number of routes that contain any of the nodes."""
         members = set(nodes)
         return sum(not members.isdisjoint(route) for route in self._problem.routes(case.baseline))
 
@@ -201,7 +201,7 @@ def request_context(
     best: Parent | None,
     measured: Mapping[str, str],
 ) -> Context:
-    """Return the context of a request beside the shown programs, ``measured``.
+    """Return the context of a request, with facts about the round and the shown programs.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> 
     Parameters
     ----------
     best
-        What the best program so far did, on the same instances.
+        Result of the best program so far, on the same instances.
     """
     penalty = fmean(result.penalties)
     facts = [f"it saves {100 * fmean(result.utilities):.3f} %"]
@@ -278,7 +278,7 @@ def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> 
 
 
 def ideas_in_turn(kept: Sequence[Program]) -> list[str]:
-    """Return the ideas of the upper programs that take turns at present."""
+    """Return a sentence with the ideas of the upper programs that currently take turns."""
     return [f"Kept at present: {_ideas(kept, len(kept))}"] if kept else []
 
 

@@ -30,14 +30,14 @@ class LowerSearch:
     tasks
         The round's tasks, at least one.
     coordinates
-        What their descriptors say, by name.
+        Names of the values in the tasks' descriptors.
     known
         Sentences about the round for a language model.
     portfolio
         Whether every member of the repertoire will be tried on every instance.
     plain
-        Whether programs stand for themselves: they are ordered by their mean response alone, one
-        that fails on every task is discarded, and requests tell nothing of the round's programs.
+        Whether programs are judged singly: they are ordered by their mean response alone, one that
+        fails on every task is discarded, and requests have no facts about the round's programs.
     """
 
     level = Level.LOWER
@@ -74,8 +74,8 @@ class LowerSearch:
     def measure(self, result: LowerResult) -> CandidateEvaluation:
         """Score a candidate by its mean response.
 
-        Failure to launch discards it; a task that failed merely scored zero. Of plain programs
-        one that failed on every task is discarded too.
+        A candidate that fails to launch is discarded. A task on which it fails has the score 0.
+        If ``plain``, a candidate that fails on every task is discarded too.
         """
         if not result.launched:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
@@ -114,10 +114,10 @@ class LowerSearch:
         return LowerResult(True, record.tier, outcome, record.detail, responses)
 
     def admit(self, program: Program, result: LowerResult) -> None:
-        """Enter a retained candidate's row.
+        """Add a retained candidate's row to the response table.
 
-        It stays for the round: a program may become a member again, and a parent is compared
-        with its children after it has gone.
+        The row stays for the whole round: a program may become a member again, and a parent is
+        compared with its children also when it is no longer a member.
         """
         self.table.add(program.id, result.responses)
 
@@ -161,17 +161,17 @@ class LowerSearch:
         )
 
     def best(self) -> float:
-        """Return J of the greedy repertoire of the present population."""
+        """Return J of the greedy repertoire of the current population."""
         scores = self.table.scores([member.program.id for member in self.method.members])
         settings = self._settings
         chosen = greedy_selection(scores, beta=settings.beta, budget=settings.repertoire_size)
         return objective(scores, chosen, beta=settings.beta, budget=settings.repertoire_size)
 
     def repertoire(self) -> list[Program]:
-        """Return H, in greedy order; of a portfolio, the method's own members in their order.
+        """Return H in greedy order; for a portfolio, the method's members in their own order.
 
-        When no program has a positive gain the first of the population stands
-        alone, so that a frozen system can always act.
+        If no program has a positive gain, H is the first member alone, so that a
+        frozen system always has a program for repairs.
         """
         programs = [member.program for member in self.method.members]
         settings = self._settings

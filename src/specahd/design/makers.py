@@ -9,12 +9,12 @@ from specahd.core.errors import ConfigError
 
 
 def check_rounds(method: "partial[Any]") -> None:
-    """Refuse a method that makes no rounds or has an option out of range.
+    """Refuse a method without rounds, or with an option out of range.
 
     Raises
     ------
     ConfigError
-        With one sentence.
+        The message is one sentence.
     """
     rounds: Any = method.func
     expect_rounds(rounds)
@@ -22,12 +22,12 @@ def check_rounds(method: "partial[Any]") -> None:
 
 
 def expect_rounds(rounds: Any) -> None:
-    """Refuse a class that makes no rounds, such as a search method.
+    """Refuse a class without rounds, such as a search method.
 
     Raises
     ------
     ConfigError
-        With one sentence.
+        The message is one sentence.
     """
     if not hasattr(rounds, "check"):
         name = f"{rounds.__module__}.{rounds.__qualname__}"
@@ -43,7 +43,7 @@ def check_maker(option: str, make: Callable[[], object]) -> None:
     Raises
     ------
     ConfigError
-        With the name of the option; or what is made refuses one of its own.
+        The message names the option, or the created object refuses an option of its own.
     """
     try:
         signature(make).bind()

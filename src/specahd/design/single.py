@@ -1,4 +1,4 @@
-"""A search of one level by any search method: the other level stands still."""
+"""A search of one level by any search method, while the other level is fixed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,27 +14,27 @@ from specahd.search.base import SearchMethod
 class Single(Coupled):
     """One round of one level, with all tickets.
 
-    The lower level learns on the regions of one upper program, the last that a search begins
-    with (the seed program, unless ``search.seeds=varied``), the upper level under the given
-    repertoire. A round is never begun anew, so that a tree or islands grow over
-    the whole run.
+    The lower level learns on the regions of one upper program, the last of the initial ones
+    (the seed program, unless ``search.seeds=varied``). The upper level learns with the given
+    repertoire. There is no second round, so that a tree or islands grow over the
+    whole run.
 
     Parameters
     ----------
     budget
-        Its ``rounds`` do not count.
+        Its ``rounds`` are ignored.
     settings
-        ``levels`` says which level is searched; ``both``, which is the default of the
+        ``levels`` selects the level that is searched; ``both``, the default of the
         command, means the lower one.
     portfolio
-        How many programs the lower level hands over, at least 1: one chooses the program
-        with the best mean; more are the method's first members, all of which are tried on
+        Number of programs that the lower level returns, at least 1. With 1 it is the program
+        with the best mean. With more they are the method's first members, and all are tried on
         every instance (:class:`specahd.repair.system.RepairSystem`).
     policy
-        Makes the search method, which is held to its own rules
+        Factory of the search method, which follows its own rules
         (:class:`specahd.design.lower.LowerSearch`, ``plain``).
     parts
-        As of :class:`specahd.design.coupled.Coupled`.
+        Further arguments of :class:`specahd.design.coupled.Coupled`.
     """
 
     plain = True

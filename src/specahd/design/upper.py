@@ -31,13 +31,13 @@ class UpperSearch:
     incumbents
         The solutions of the training instances D_train.
     uppers
-        How many programs are kept at most. Several are those that add most to each other.
+        Largest number of programs kept; if several, those that add most to each other.
     coordinates
-        What descriptors of regions say, by name.
+        Names of the values in the regions' descriptors.
     known
         Sentences about the round for a language model.
     plain
-        Whether requests tell nothing of the round's programs.
+        Whether requests have no facts about the round's programs.
     """
 
     level = Level.UPPER
@@ -78,7 +78,7 @@ class UpperSearch:
     def measure(self, result: UpperResult) -> CandidateEvaluation:
         """Score a candidate by mean U - λΩ; one that failed on any instance has no score.
 
-        If several programs are kept, the record has its marginal gain too.
+        If several programs are kept, the record also has the candidate's marginal gain.
         """
         if result.outcome is not Outcome.OK:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
@@ -98,9 +98,9 @@ class UpperSearch:
         )
 
     def _current_members(self) -> tuple[Program, ...]:
-        """Return the members that are kept at present."""
+        """Return the members that are currently kept."""
         members = [member.program for member in self.method.members]
-        # Before a round has begun the members are those of the round before.
+        # Before the round begins, the members are those of the previous round.
         return self._survivors([program for program in members if program.id in self._results])
 
     def _gain(self, result: UpperResult) -> float:
@@ -132,13 +132,13 @@ class UpperSearch:
         return UpperResult(record.outcome, record.detail, utilities, penalties, regions)
 
     def admit(self, program: Program, result: UpperResult) -> None:
-        """Remember a retained candidate's score."""
+        """Store a retained candidate's result."""
         self._results[program.id] = result
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first, by mean U - λΩ.
 
-        Of several kept ones those come first, in the order in which each adds most to those before.
+        If several are kept, they come first, each the one that adds most to those before it.
         """
         if self._uppers > 1:
             scores, prices = self._utility_table(programs)
@@ -156,11 +156,11 @@ class UpperSearch:
         return sorted(parents, key=lambda parent: -parent.score)
 
     def finalists(self, count: int) -> list[tuple[Program, ...]]:
-        """Return the sets of members, one at least, that selection decides between.
+        """Return the sets of members, at least one set, from which selection chooses.
 
-        Of single programs these are the first members. Of several they are what is kept of all
-        members, then the first members, however little one adds to the others from the same
-        incumbents, then what is kept without the first member, without the first two …
+        If one program is kept, each set is one of the first members. Else the sets are the
+        survivors of all members, then the first members (one may add little to the others from
+        the same incumbents), then the survivors without the first member, the first two …
         """
         members = [member.program for member in self.method.members]
         if self._uppers == 1:
@@ -170,7 +170,7 @@ class UpperSearch:
         return list(dict.fromkeys(sets))[:count]
 
     def _survivors(self, programs: Sequence[Program]) -> tuple[Program, ...]:
-        """Return the programs that survive, in the order of their turns."""
+        """Return the programs to keep, in the order of their turns."""
         if self._uppers == 1:
             return tuple(programs[:1])
         scores, prices = self._utility_table(programs)

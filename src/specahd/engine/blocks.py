@@ -1,4 +1,4 @@
-"""The block of arrays that the engine's process is given of instances."""
+"""Shared block of the instances' arrays that the engine's process reads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from specahd.routing.geometry import Convention
 from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
 
 MATRIX_NODES = 2000
-"""Of more nodes a distance is computed sooner than looked up: the matrix is in no near cache."""
+"""Maximum number of nodes with a matrix; if it exceeds the near cache, computing is faster."""
 
 
 def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
@@ -23,7 +23,7 @@ def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
     Raises
     ------
     NotEnoughMemory
-        It would not fit; nothing was allocated.
+        The block would not fit; nothing was allocated.
     """
     layouts = [_layout(problem, instance) for instance in instances]
     names = instances[0].name if len(instances) == 1 else f"{len(instances)} instances"
@@ -35,7 +35,7 @@ def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
 
 
 def _layout(problem: AnyProblem, instance: Any) -> Layout:
-    """Return dtype and shape of each array that the engine takes of an instance."""
+    """Return the dtype and the shape of each array that the engine reads of an instance."""
     known = dict(problem.layout(instance))
     nodes = len(instance.coords)
     straight = instance.matrix is None and _measure(instance) is not Convention.GEO
@@ -43,7 +43,7 @@ def _layout(problem: AnyProblem, instance: Any) -> Layout:
     if straight and MATRIX in known and nodes > most:
         del known[MATRIX]
         known[CONVENTION] = (np.int64, (1,))
-    # Node 0 is nobody's neighbour: the depot, or where a tour begins.
+    # Node 0 is in no neighbour list: it is the depot, or the start of a tour.
     near = (nodes, max(0, min(problem.engine.neighbours(instance), nodes - 2)))
     return {
         **known,

@@ -1,8 +1,8 @@
-"""Views of arrays that count no references.
+"""Views of arrays without reference counts.
 
-When compiled loops pass arrays to functions, numba counts references atomically: a third of the
-engine's time. Borrowed views are not counted; their maker must keep the arrays alive. What that
-is worth: benchmarks/notes/2026-11-22-what-the-rest-stands-on.md.
+When compiled loops pass arrays to functions, numba counts references atomically, which takes a
+third of the engine's time. Borrowed views are not counted; the code that makes them must keep the
+arrays alive. Measurements: benchmarks/notes/2026-11-22-what-the-rest-stands-on.md.
 """
 
 from typing import Any
@@ -37,9 +37,9 @@ def _borrowed(typing: Any, arrays: Any) -> Any:
 
 
 borrowed: Any = intrinsic(_borrowed)
-"""Returns uncounted views of an array, or of a tuple with arrays.
+"""Function that returns uncounted views of an array, or of a tuple with arrays.
 
-They are valid as long as a counted reference exists: make them from arguments, in a function that
-passes them on. A function that made the arrays itself must use them once more after the call,
-since numba frees them after their last use.
+A view is valid as long as a counted reference to its array exists. Make views from arguments, in a
+function that passes them on. A function that made the arrays itself must use them once more after
+the call, since numba frees them after their last use.
 """

@@ -1,6 +1,6 @@
-"""Routes of vehicles that are filled up to their capacity: the functions of the CVRP.
+"""Functions of the CVRP: routes of vehicles that are filled up to their capacity.
 
-:mod:`specahd.engine.steps` says what each does. Other problems with routes share most of them.
+:mod:`specahd.engine.steps` documents them. Other problems with routes share most of them.
 """
 
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ choose = position_call(interfaces.POSITIONS)
 
 
 class Loads(NamedTuple):
-    """What the CVRP adds to a state: nothing, for every state has the loads of its routes."""
+    """Fields that the CVRP adds to a state: none, since every state has the loads of its routes."""
 
 
 def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) -> State:
@@ -56,7 +56,7 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     visited = routes[routes != 0]
     if len(visited) != customers or (np.sort(visited) != np.arange(1, customers + 1)).any():
         raise ValueError(f"Expected each customer from 1 to {customers} once.")
-    # A route that a group empties is free only once the group stays.
+    # A route that the removal of a group empties is free only after the group is accepted.
     count = customers + MAX_SIZE
     used = np.arange(1, customers + 1)
     owners = np.zeros(customers + 1 + count, np.int64)
@@ -82,10 +82,10 @@ def loaded(
     routes
         Nodes, with 0 between two routes.
     loads, owners
-        What each node adds to a load, and whose node it is; 0 of terminals, for which there are
-        no ``loads``.
+        The load of each node, and the customer of each node. A terminal has the customer 0, and
+        no entry in ``loads``.
     count
-        How many routes there are room for.
+        The number of routes for which there is room.
     used
         The nodes that belong to customers.
     """
@@ -114,7 +114,7 @@ def _measure(nodes: Any, edges: Any, distances: Any, owners: Any) -> Any:
 
 @njit(cache=True)
 def depot_row(distances: Any, nodes: int) -> Any:
-    """Return the distances from the depot to so many nodes."""
+    """Return the distances from the depot to the first ``nodes`` nodes."""
     row = np.empty(nodes)
     for node in range(nodes):
         row[node] = leg_length(distances, 0, node)
@@ -180,7 +180,7 @@ def close_gaps(state: Any, scratch: Any, removed: int) -> None:
 
 @inlined
 def lacking(state: Any, instance: Any, customer: int) -> Any:
-    # A constant would be a type of its own, for which all would be compiled twice.
+    # A literal would have a type of its own, for which numba would compile all callers twice.
     return np.int64(1)
 
 
@@ -218,7 +218,7 @@ def find_positions(
         found[DISTANCE_BEHIND, count] = distance_behind
         found[REST, count] = rest
         before[count] = near
-        # What is too dear is written over.
+        # The next position overwrites one that is too expensive.
         count += int(detour <= most)
         first = nodes[near, BEFORE]
         if first > customers:
@@ -294,7 +294,7 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
     nodes, free, integers, log = state.nodes, state.free, state.integers, scratch.log
     first = len(nodes) - len(free)
     for line in range(removed):
-        # The terminal of a route that lost its last customer stood on both sides.
+        # The last customer of a route has the route's terminal on both sides.
         terminal = log[line, BEFORE_NOTED]
         if (
             terminal >= first

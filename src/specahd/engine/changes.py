@@ -1,4 +1,4 @@
-"""Incremental updates while solutions change: inputs of upper programs, and the best."""
+"""Incremental updates for changed solutions: inputs of upper programs, and the best solution."""
 
 from typing import Any
 
@@ -8,25 +8,26 @@ from specahd.engine.inlined import inlined
 from specahd.engine.links import BEHIND
 
 REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
-"""What ``counts`` counts: customers inserted, passes, groups that stayed, passes that ended with a
-new best solution, answers of lower programs that were replaced, entries of upper programs that
-were dropped."""
+"""Indices of ``counts``: customers inserted, passes, groups accepted, passes that ended with a new
+best solution, answers of lower programs that were replaced, entries of upper programs that were
+dropped."""
 COUNTS = 6
 CURRENT, BEST = 0, 1
-"""What ``costs`` holds."""
+"""Indices of ``costs``."""
 PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
-"""The rows of ``shown``."""
+"""Rows of ``upper_inputs``."""
 FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES = range(5)
-"""What ``numbers`` holds: how many routes are free, how long the lists of changed nodes are,
-where the noise is renewed next, and how many exchanges of tails are tried for each group."""
+"""Indices of ``integers``: the number of free routes, the lengths of both lists of changed nodes,
+where the noise is renewed next, and the number of exchanges of tails tried for each group."""
 INTEGERS = 5
 STAMPS, CHANGES = 0, 1
-"""Rows of ``marks``: when a customer was last in a group; which lists of changes hold a node."""
+"""Rows of ``marks``: the pass in which a customer was last in a group; the lists of changes that
+hold a node, as bits."""
 
 
 @inlined
 def mark(state: Any, node: int) -> None:
-    """Put a node on both lists of changes, unless it is there."""
+    """Add a node to both lists of changes, unless it is in them."""
     marks, changed, integers = state.marks, state.changed, state.integers
     lists = marks[CHANGES, node]
     if not lists & 1:

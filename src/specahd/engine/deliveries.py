@@ -1,11 +1,11 @@
-"""Routes whose stops are deliveries: the functions of the SDVRP.
+"""Functions of the SDVRP: routes whose stops are deliveries.
 
 A customer may have several deliveries, on as many routes. A node of the linked lists
-(:mod:`specahd.engine.links`) is here a delivery or a terminal: of v nodes for deliveries, numbered
-from 1, those in use belong to a customer, and route r has terminal v + 1 + r. A customer that
-leaves its routes leaves all of them, and is inserted in as many parts as the lower program chooses
-positions for it; each takes what there is room for. These are unused nodes, so that those which
-left still say what they were until the group stays.
+(:mod:`specahd.engine.links`) is here a delivery or a terminal. Of v nodes for deliveries, numbered
+from 1, those in use belong to a customer; route r has terminal v + 1 + r. A removed customer leaves
+all its routes. It is inserted in parts, one at each position that the lower program chooses; a part
+takes the quantity for which there is room. New parts use unused nodes, so that the removed nodes
+keep their customers and quantities until the group is accepted.
 """
 
 from typing import Any, NamedTuple
@@ -49,17 +49,17 @@ class Parts(NamedTuple):
     Parameters
     ----------
     owners
-        Per node its customer, 0 at a terminal.
+        The customer of each node, 0 at a terminal.
     quantities
-        Per node of a delivery, what is delivered.
+        The quantity of each delivery.
     heads, more
-        A delivery of every customer, and the next one of the same; 0 behind the last.
+        The first delivery of each customer, and the next one of each delivery's customer; 0: none.
     spare, left
-        The stack of unused nodes, and how many these are.
+        The stack of unused nodes, and their number.
     slots
-        Room to work in, a number for every route.
+        Working memory, an integer for every route.
     best_owners, best_quantities
-        Those of the best solution.
+        ``owners`` and ``quantities`` of the best solution.
     """
 
     owners: Any
@@ -101,7 +101,7 @@ def state_for(
     if (received != demands).any():
         raise ValueError("Expected that each customer is given its demand.")
     used = np.arange(1, np.count_nonzero(stops) + 1)
-    # Nodes and routes that a group leaves are free only once the group stays.
+    # Nodes and routes that a group leaves are free only after the group is accepted.
     count = len(used) + customers + int(demands.sum()) // capacity + MAX_SIZE
     most = 2 * count
     owners = np.zeros(most + 1 + count, np.int64)
@@ -127,7 +127,7 @@ def state_for(
 
 @njit(cache=True)
 def show(state: Any, instance: Any) -> None:
-    """Of a customer's deliveries programs see one."""
+    """Update the inputs of upper programs, which contain one delivery of each customer."""
     nodes, edges, upper_inputs, gains = state.nodes, state.edges, state.upper_inputs, state.gains
     marks, changed, integers, own = state.marks, state.changed, state.integers, state.own
     owners, heads, more, distances = own.owners, own.heads, own.more, instance.distances
@@ -186,7 +186,7 @@ def lacking(state: Any, instance: Any, customer: int) -> Any:
 def find_positions(
     state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
 ) -> int:
-    """Of each near route with room there is the cheapest one, and no more than ``before`` takes."""
+    """Write the cheapest position on each near route with room, as many as fit in ``before``."""
     nodes, edges, route_loads, own = state.nodes, state.edges, state.route_loads, state.own
     owners, heads, more, slots = own.owners, own.heads, own.more, own.slots
     distances, neighbours, neighbour_distances = (
@@ -228,7 +228,7 @@ def find_positions(
                         detour = detour_before
                 slot = slots[route]
                 if slot >= count or nodes[before[slot], ROUTE] != route:
-                    # The last place is for the new route.
+                    # The last entry is reserved for the new route.
                     if count == len(before) - 1:
                         node = more[node]
                         continue
@@ -285,7 +285,7 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
     own, log = state.own, scratch.log
     links.undo(state, scratch, own.quantities, removed, lines)
     own.left[0] += lines - removed
-    # Of a customer the first one was the head.
+    # The head of a customer was its first delivery in the log.
     for line in range(removed - 1, -1, -1):
         node = log[line, NODE_NOTED]
         own.heads[own.owners[node]] = node

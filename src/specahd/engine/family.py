@@ -17,7 +17,7 @@ def _by_size(instance: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How one problem is solved.
+    """Settings with which the engine solves one problem.
 
     Parameters
     ----------
@@ -29,22 +29,23 @@ class Family:
     hot
         The share of :func:`specahd.engine.schedule.temperatures` at which a search begins.
     neighbours
-        How many neighbours of a node the engine is told at most.
+        Returns the maximum length of the neighbour lists of an instance.
     looks_up
-        Whether straight distances between few nodes are looked up, not computed.
+        Whether straight distances of a small instance are looked up in a matrix, not computed.
     timed
-        Whether customers have time windows, which have a say in who is near.
+        Whether customers have time windows. The neighbour lists then depend on the windows, too.
     parted
-        Whether several processes can share the routes: none of them have a customer in common.
-        Those of large instances are then numbered along a curve.
+        Whether several processes can share the routes, because no two routes have a customer in
+        common. Customers of large instances are then numbered along a curve.
     exchanges
-        How many exchanges of tails are tried for each group.
+        Returns the number of exchanges of tails that are tried for each group.
     evolved
-        On which instances the checkpoint that comes with specahd is better than the programs by
-        hand (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md); None for the others, which
-        nobody chose.
+        Returns whether the checkpoint that ships with specahd is better on an instance than the
+        hand-written programs (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md); None if the
+        problem's checkpoint is not used by default.
     in_turn
-        On which the program by hand does as :func:`specahd.engine.written.in_turn` says.
+        Returns whether the hand-written program is changed by
+        :func:`specahd.engine.written.in_turn` for an instance.
     """
 
     name: str
@@ -60,10 +61,10 @@ class Family:
 
     @property
     def groups(self) -> str:
-        """What runs upper programs in the sandbox's process, as ``module:name``."""
+        """Return the runner of upper programs in the sandbox's process, as ``module:name``."""
         return f"{self.runners}:GROUPS"
 
     @property
     def positions(self) -> str:
-        """What compiles lower programs there, as ``module:name``."""
+        """Return the runner of lower programs in the sandbox's process, as ``module:name``."""
         return f"{self.runners}:POSITIONS"

@@ -1,9 +1,9 @@
-"""Where numba keeps the loops of a problem that is not of this package.
+"""Cache of compiled loops for a problem outside this package.
 
-What it keeps of a loop names the types that the loop was compiled for. A type of somebody else's
-module, kept among those of this package, could not be read where that module is absent, and numba
-would not notice a change of it. So such loops lie beside the module, under a hash of all that they
-are made of.
+numba's cache of a loop names the types that the loop was compiled for. If this package's cache
+named a type of another package, numba could not read it where that package is absent, and would not
+detect a change of it. So the loops of another package's problem are cached beside its module, under
+a hash of the names and modification times of their sources.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _OURS = (Path(__file__).parent, Path(kernels.__file__).parent)
 
 
 def keep_beside(kind: type) -> None:
-    """Have this process keep the engine's loops beside the module of a class, if it is not ours."""
+    """Cache this process's engine loops beside the module of a class outside this package."""
     module, root = sys.modules[kind.__module__], kind.__module__.partition(".")[0]
     if root == _PACKAGE or module.__file__ is None:
         return

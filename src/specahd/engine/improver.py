@@ -1,4 +1,4 @@
-"""The trusted side's handle of the engine's process: started once, called slice by slice."""
+"""Handle of the engine's process for the trusted side: started once, called slice by slice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,14 +18,14 @@ from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
 
 NAMES = ("select_customer_groups", "select_position")
-"""What upper and lower programs are called."""
+"""Names of the functions of upper and lower programs."""
 MAX_SIZE = 100
 _CUSTOMERS_PER_SECOND = 50_000
-"""A process makes its state of so many ready in a second, at least."""
+"""Minimum number of customers whose state a process prepares in one second."""
 _REPAIR_SECONDS = 0.002
-"""The longest that an honest program takes for one."""
+"""Upper bound of the seconds that a legitimate program takes for one repair."""
 _ENDLESS = 1 << 40
-"""Repairs of a slice that ends by time."""
+"""Number of repairs in the order of a slice that ends by time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Programs:
     Parameters
     ----------
     router
-        Says by a region's descriptor which of ``lowers`` repairs it; None for whoever is drawn.
+        Returns, for a region's descriptor, its program's index in ``lowers``. None: draw at random.
     """
 
     upper: Program
@@ -44,36 +44,36 @@ class Programs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the programs are called."""
+        """Return the ids of the programs, the upper one first."""
         return tuple(program.id for program in (self.upper, *self.lowers))
 
 
 class Answering(Protocol):
-    """Runs calls of programs: a session of the sandbox."""
+    """Protocol of a session of the sandbox, which runs calls of programs."""
 
     def call(self, call: Call) -> Result: ...
 
 
 class SandboxedEngine:
-    """Goes on with a search in a process of the sandbox.
+    """Search that runs slice by slice in a process of the sandbox.
 
     Parameters
     ----------
     session
-        With the upper program launched first.
+        The session, in which the upper program was launched first.
     neighbour_distances
-        As in the block; temperatures follow from them.
+        The array of the block; the temperatures are computed from it.
     lowers
-        How many lower programs are launched behind it.
+        The number of lower programs, which were launched after the upper one.
     index
         The index of the instance in the block.
 
     Attributes
     ----------
     slice_repairs, slice_seconds
-        What one slice should have, as the limit is one of repairs or of time.
+        The length of one slice, for a limit of repairs and for a limit of time.
     exchanges
-        How many exchanges of tails are tried for each group; none unless it is set.
+        The number of exchanges of tails that are tried for each group; 0 unless it is set.
     """
 
     slice_repairs = SLICE_REPAIRS
@@ -102,11 +102,11 @@ class SandboxedEngine:
         self._repairs = 0
 
     def start(self, solution: Any) -> None:
-        """Say with which solution the search begins."""
+        """Set the solution with which the search begins."""
         self._routes = self._problem.flat(self._instance, solution)
 
     def ask(self, inputs: tuple[IntArray, ...]) -> Result:
-        """Call the upper program with an order of no repairs, and with routes."""
+        """Call the upper program with an order without repairs, and with routes."""
         return self._session.call(Call(0, self._index, inputs))
 
     def improve(
@@ -137,7 +137,7 @@ class SandboxedEngine:
         share: float,
         end_share: float,
     ) -> Order:
-        """Return the order of a slice for so many customers."""
+        """Return the order of a slice for ``size`` customers."""
         return Order(
             seed=seed,
             repairs=repairs or _ENDLESS,
@@ -153,7 +153,7 @@ class SandboxedEngine:
         )
 
     def _temperature(self, share: float) -> float:
-        """Return the temperature when some share of the search is over: it falls evenly."""
+        """Return the temperature after a share of the search: it falls by equal factors."""
         if self._cold <= 0.0:
             return 0.0
         return float(self._hot * (self._cold / self._hot) ** share)
@@ -171,7 +171,7 @@ def engine(
 ) -> Iterator[SandboxedEngine]:
     """Start a process of the sandbox with compiled programs, and end it with the block.
 
-    The parameters are those of :func:`sessions`, which says what is raised.
+    The parameters and the errors are those of :func:`sessions`.
     """
     started = sessions(problem, instance, programs, memory_bytes, counted, admit)
     with started as ([session], arrays):
@@ -196,11 +196,11 @@ def sessions(
     memory_bytes
         The memory limit of each process.
     counted
-        Whether slices end by repairs, however long they take.
+        Whether slices end after a number of repairs, however long they take.
     admit
-        Is told what confines programs before there is one; raises if that is too little.
+        Receives the sandbox's status before a program starts; raises if confinement is too weak.
     count
-        How many.
+        The number of processes.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Compile functions that a loop calls for every customer into the loop.
+"""Decorator that inlines functions into the loop that calls them for every customer.
 
-They take records of many arrays (:mod:`specahd.engine.state`), which as arguments of a call would
-be copied word by word.
+Their arguments are records of many arrays (:mod:`specahd.engine.state`), which a call would copy
+word by word.
 """
 
 from collections.abc import Callable
@@ -10,4 +10,4 @@ from typing import Any
 from numba import njit
 
 inlined: Callable[[Any], Any] = njit(cache=True, forceinline=True)
-"""In place of ``njit(cache=True)``."""
+"""Decorator to use instead of ``njit(cache=True)``."""

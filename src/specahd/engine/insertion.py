@@ -1,8 +1,7 @@
 """Repair by insertion: customers of a group leave their routes and are inserted again.
 
-What changes is local, so strong solutions can be improved too, and a solution is improved in a
-search of many passes (:mod:`specahd.engine.passes`). All programs are compiled and have no
-interpreted twin.
+Changes are local, so that strong solutions can be improved, too. A search makes many passes over a
+solution (:mod:`specahd.engine.passes`). All programs are compiled and have no interpreted version.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from specahd.routing.groups import validate_groups
 
 
 class FlatSolutions(Protocol):
-    """Of a problem, how the engine takes solutions (:class:`specahd.routing.base.Problem`)."""
+    """Conversions of a problem's solutions to arrays (:class:`specahd.routing.base.Problem`)."""
 
     def flat(self, instance: Any, solution: Any) -> tuple[IntArray, ...]: ...
 
@@ -45,13 +44,13 @@ class OrderedGroups:
     Parameters
     ----------
     problem
-        Says how the engine takes solutions.
+        The problem, which converts solutions to arrays for the engine.
     contract
         The contract of programs that see the incumbent as links between customers.
     max_regions, max_size
-        Most groups kept from one proposal, most customers in each.
+        The maximum number of groups kept from one proposal, and of customers in each.
     progress
-        Which share of the search is done.
+        The share of the search that is done.
     """
 
     problem: FlatSolutions
@@ -66,23 +65,23 @@ class OrderedGroups:
         return order.encode(), *routes
 
     def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
-        # Node 0 is in no group: the depot, or where a tour begins.
+        # Node 0 is in no group: it is the depot, or the start of a tour.
         highest = len(instance.coords) - 1
         return validate_groups(output, highest, self.max_regions, self.max_size)
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """Customers of a region leave their routes, and each is inserted again, in the region's order.
+    """Operator that removes a region's customers and inserts them again in the region's order.
 
     Parameters
     ----------
     repairs_per_customer
-        How many insertions a search has for each customer of an instance, and a lower program for
-        each customer of a region that it is tried on. There what is cheaper stays, and is where
-        the next ones begin.
+        The number of insertions for each customer: of an instance in a search, and of a region
+        when a lower program is tried on it. In a trial, a cheaper solution replaces the current
+        one, and the next insertions start from it.
     final_repairs_per_customer
-        How many a search has with programs that nobody varies any more; None for as many.
+        The number for a search with final programs, which are no longer varied; None: the same.
     """
 
     selector: OrderedGroups
@@ -94,7 +93,7 @@ class Insertion:
         return replace(self, selector=replace(self.selector, progress=progress))
 
     def of(self, program: Program) -> "Insertion":
-        """Return the operator for a lower program: the slower the program, the fewer repairs."""
+        """Return the operator for a lower program; a slower program gets fewer repairs."""
         repairs = max(1, round(self.repairs_per_customer / price(program.source)))
         return replace(self, repairs_per_customer=repairs)
 
@@ -109,7 +108,7 @@ class Insertion:
         return max(1, round(each * int(instance.size) / taken))
 
     def identity(self, region: Region) -> tuple[int, ...]:
-        """Return the customers in their order, in which they are inserted."""
+        """Return the customers in the order in which they are inserted."""
         return region.nodes
 
     def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
@@ -132,7 +131,7 @@ class Insertion:
     def merge(
         self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
     ) -> Any | None:
-        """Take the best solution of an answer, the incumbent where none is cheaper."""
+        """Return the best solution of an answer, or the incumbent if none is cheaper."""
         if not output:
             return None
         _, *routes = output
@@ -148,7 +147,7 @@ def seed_of(*arrays: IntArray) -> int:
 
 
 def insertion_of(problem: Searched, upper: Contract, lower: Contract) -> Insertion:
-    """Return the operator of a problem with its options, between programs of two contracts."""
+    """Return the operator of a problem, with its options, for the programs of two contracts."""
     groups = OrderedGroups(problem, upper, problem.max_regions, problem.max_size)
     searches = problem.repairs_per_customer, problem.final_repairs_per_customer
     return Insertion(groups, lower, *searches)

@@ -3,10 +3,10 @@
 Customers are nodes 1 to n. Every route has a node of its own for the depot, its *terminal*:
 route r has node n + 1 + r, which stands before the route's first customer and behind its last.
 ``nodes`` holds for each node the one before it, the one behind it and its route (-1 while it is
-out), ``edges`` the distances to these two. ``route_loads`` are those of the routes.
+out), ``edges`` the distances to these two. ``route_loads`` holds the loads of the routes.
 
-Every change is written to a log; :func:`undo` takes back what was done since, in reverse, to
-the last bit: distances are restored, not computed again.
+Every change is written to a log. :func:`undo` undoes the changes in reverse order, exact to the
+last bit: distances are restored, not computed again.
 """
 
 from typing import Any
@@ -20,14 +20,14 @@ BEFORE, BEHIND, ROUTE = 0, 1, 2
 """Columns of ``nodes``; the first two are those of ``edges`` too."""
 OUT = -1
 NODE_NOTED, BEFORE_NOTED, BEHIND_NOTED = 0, 1, 2
-"""Where a line of the log has a node that was taken out or put in, and those around it."""
+"""Columns of the log: a node that was removed or inserted, and the nodes around it."""
 JOINED_NOTED = 2
-"""Where the log has the distance between these two, behind those to them."""
+"""Column of ``log_edges`` with the distance between these two, after the distances to them."""
 
 
 @inlined
 def join(state: Any, before: int, behind: int, distance: float) -> None:
-    """Let a node follow another at such a distance."""
+    """Make a node follow another at the given distance."""
     nodes, edges = state.nodes, state.edges
     nodes[before, BEHIND] = behind
     nodes[behind, BEFORE] = before
@@ -37,7 +37,7 @@ def join(state: Any, before: int, behind: int, distance: float) -> None:
 
 @inlined
 def unlink(state: Any, node: int, load: int, distance: float) -> None:
-    """Take a node out; ``distance`` is that between the nodes around it."""
+    """Remove a node; ``distance`` is the distance between the nodes around it."""
     nodes = state.nodes
     join(state, nodes[node, BEFORE], nodes[node, BEHIND], distance)
     state.route_loads[nodes[node, ROUTE]] -= load
@@ -48,7 +48,7 @@ def unlink(state: Any, node: int, load: int, distance: float) -> None:
 def link(
     state: Any, node: int, load: int, before: int, distance_before: float, distance_behind: float
 ) -> None:
-    """Put a node behind another one, at such distances from that and from the next."""
+    """Insert a node behind another one, at the given distances to that one and to the next."""
     nodes, edges = state.nodes, state.edges
     behind = nodes[before, BEHIND]
     route = nodes[before, ROUTE]
@@ -86,9 +86,9 @@ def undo(state: Any, scratch: Any, loads: Any, removed: int, lines: int) -> None
     Parameters
     ----------
     loads
-        What each node adds to the load of its route.
+        The load that each node adds to its route.
     removed
-        The number of the first lines, which log removals; the others log insertions.
+        The number of lines that log removals. They come first; the others log insertions.
     """
     log, log_edges = scratch.log, scratch.log_edges
     for line in range(lines - 1, removed - 1, -1):
@@ -102,7 +102,7 @@ def undo(state: Any, scratch: Any, loads: Any, removed: int, lines: int) -> None
 
 @njit(cache=True)
 def load_routes(routes: Any, nodes: Any, route_loads: Any, demands: Any, free: Any) -> int:
-    """Write routes, with 0 between two of them, to the lists; return how many are free.
+    """Write routes, with 0 between two of them, to the lists; return the number of free routes.
 
     ``free`` becomes the stack of the routes that have no customer, the lowest on top.
     """

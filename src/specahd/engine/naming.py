@@ -1,6 +1,6 @@
-"""Proposals of upper programs: the call, and reading its answer.
+"""Calls of upper programs, and checks of the groups that they return.
 
-Nothing of it becomes an index before it was checked.
+No entry of an answer becomes an index before it is checked.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from specahd.engine.steps import choose_groups, show
 def next_group(
     proposal: Any, place: int, stamp: int, customers: int, marks: Any, group: Any, counts: Any
 ) -> tuple[int, int]:
-    """Read a group of an upper program's answer; return its size and where the next one begins."""
+    """Read one group of an upper program's answer; return its size and the next one's index."""
     size = 0
     while place < len(proposal):
         node = proposal[place]
@@ -40,12 +40,12 @@ def next_group(
 def all_groups(
     proposal: Any, customers: int, max_groups: int, max_size: int, marks: Any, counts: Any
 ) -> Any:
-    """Read an upper program's answer as a pass would: how long the groups are, and their members.
+    """Read an upper program's answer as a pass would; return the groups' sizes and members.
 
     Parameters
     ----------
     customers
-        The highest number of one.
+        The highest number of a customer.
     """
     counts[PASSES] += 1
     sizes = np.zeros(max_groups, np.int64)
@@ -87,7 +87,7 @@ def ask(
 def name_groups(
     uppers: Any, instance: Any, state: Any, max_groups: int, max_size: int, progress: float
 ) -> Any:
-    """Return the groups that a pass would repair: how long they are, and their customers."""
+    """Return the groups that a pass would repair: their sizes and their customers."""
     show(state, instance)
     upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
     proposal = ask(state, instance, uppers[0], upper_noise, progress, max_groups, max_size)

@@ -1,8 +1,8 @@
-"""The trusted side of a large neighbourhood search: slices of it, each new best checked.
+"""Trusted side of a large neighbourhood search: it runs slices and checks each new best solution.
 
 The engine's process answers after a slice of a second or less, so that limits hold and a user can
 stop the search soon. A reported solution becomes the best one only if the checker finds it
-feasible and it costs less; the process cannot spoil earlier results.
+feasible and it costs less, so that the process cannot spoil earlier results.
 """
 
 import time
@@ -16,9 +16,9 @@ from specahd.routing.base import AnyProblem
 
 SLICE_SECONDS = 0.5
 SLICE_REPAIRS = 50_000
-"""The length of a slice in a search limited by repairs; results depend on it."""
+"""Length of a slice in a search limited by repairs; results depend on it."""
 LEAST_SECONDS = 0.005
-"""The least length of a slice."""
+"""Minimum length of a slice, in seconds."""
 _MOST_DELAY = 10.0
 
 
@@ -29,13 +29,13 @@ class SearchProgress:
     Parameters
     ----------
     seconds
-        Since it began.
+        The time since the search began.
     share
-        How much of its limit is spent, in [0, 1].
+        The share of its limit that is spent, in [0, 1].
     cost
         The cost of the best solution so far.
     repairs
-        Customers that were inserted again so far.
+        The number of customers that were inserted again so far.
     better
         Whether the best solution is new.
     """
@@ -54,12 +54,12 @@ class SliceResult:
     Parameters
     ----------
     outcome, detail
-        ``ok``, or why there is no answer.
+        ``ok``, or the reason why there is no answer.
     solution
-        The best solution so far, in the problem's own type; None where it is no better than
-        what was reported before, or no solution at all.
+        The best solution so far, in the problem's own type; None if it is no better than the one
+        reported before, or is no solution at all.
     repairs, fallbacks
-        Customers that were inserted again, and answers of programs that were replaced.
+        The numbers of customers inserted again, and of answers of programs that were replaced.
     """
 
     outcome: Outcome
@@ -70,7 +70,7 @@ class SliceResult:
 
 
 class Improver(Protocol):
-    """Continues a search, slice by slice."""
+    """Protocol of an engine that continues a search, slice by slice."""
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
@@ -80,7 +80,7 @@ class Improver(Protocol):
         Parameters
         ----------
         share, end_share
-            How much of the whole limit is spent when the slice begins and when it ends.
+            The shares of the whole limit that are spent when the slice begins and when it ends.
         """
         ...
 
@@ -92,13 +92,13 @@ class SearchResult:
     Parameters
     ----------
     solution, cost
-        The best one, which the checker found feasible, and what it costs.
+        The best solution, which the checker found feasible, and its cost.
     moments
-        The beginning, and every new best solution.
+        The progress at the beginning, and at every new best solution.
     ended
-        ``time``, ``repairs``, ``target``, ``stopped`` (by whom it was told) or ``failed``.
+        ``time``, ``repairs``, ``target``, ``stopped`` (by ``tell``) or ``failed``.
     failure
-        Why the engine's process answers no more; empty if it does.
+        The reason why the search failed; empty if it did not.
     """
 
     solution: Any
@@ -115,7 +115,7 @@ class SearchResult:
 
 
 Tell = Callable[[SearchProgress, "SearchResult"], bool | None]
-"""Called after every slice; stops the search by returning True."""
+"""Callback after every slice, which returns True to stop the search."""
 
 
 def run_search(
@@ -135,13 +135,13 @@ def run_search(
     Parameters
     ----------
     solution, cost
-        A feasible solution, and what it costs: the result is never dearer.
+        A feasible solution and its cost. The result never costs more.
     tell
         Called at the beginning and after every slice.
     began
-        When the time began to run, by ``time.monotonic``; None for now.
+        The time at which the time limit began, by ``time.monotonic``; None for now.
     slice_repairs, slice_seconds
-        Most of one slice, as the limit is one of repairs or of time.
+        The maximum length of one slice, for a limit of repairs and for a limit of time.
     """
     began = time.monotonic() if began is None else began
     found = SearchResult(solution, cost, [])
@@ -163,7 +163,7 @@ def run_search(
 
 
 def _reached(found: SearchResult, limit: SearchLimit, began: float) -> bool:
-    """Say whether the search has ended, and record why."""
+    """Return whether the search has ended, and record the reason."""
     if found.failure:
         found.ended = "failed"
     elif limit.target is not None and found.cost <= limit.target:
@@ -218,7 +218,7 @@ def _run_slice(
         _keep_if_better(problem, instance, found, part.solution)
         found._check = time.monotonic() - answered
     if seconds is not None:
-        # One slice that a busy machine delayed predicts little of the next.
+        # The delay of one slice, by a busy machine, predicts little about the next slice.
         late = (answered - start) / seconds
         found._delay = max(1.0, (1.0 + found._delay) / 2, min(late, _MOST_DELAY))
 

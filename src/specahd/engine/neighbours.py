@@ -1,4 +1,4 @@
-"""Lists of nearest neighbours, made once for an instance by the trusted side."""
+"""Neighbour lists, computed once for an instance by the trusted process."""
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -7,7 +7,7 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.geometry import Convention, distances
 
 _ENTRIES = 1 << 20
-"""How many neighbours are looked up at a time, so that memory is that of what is kept."""
+"""Number of neighbours that are looked up at a time, which bounds the temporary memory."""
 
 
 def nearest_neighbours(
@@ -17,10 +17,10 @@ def nearest_neighbours(
     count: int,
     depot: bool,
 ) -> tuple[IntArray, FloatArray]:
-    """Return the nearest neighbours of every node, nearest first, and how far they are.
+    """Return the nearest neighbours of every node, nearest first, and their distances.
 
-    Where distances follow from coordinates, a k-d tree finds those that are near in the plane
-    (for GEO, on the sphere); equal distances go by the lower index.
+    Where distances follow from coordinates, a k-d tree finds the nodes that are near in the plane
+    (for GEO, on the sphere). Of equal distances, that to the lower index comes first.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def nearest_neighbours(
     matrix
         Distances of an EXPLICIT instance, shape (n, n); else None.
     count
-        How many are wanted, at least 1; fewer where there are no more nodes.
+        The number of neighbours of each node, at least 1; fewer if there are too few nodes.
     depot
-        Whether node 0 is one, which is nobody's neighbour.
+        Whether node 0 is a depot. A depot is in no node's list.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def nearest_neighbours(
         else:
             assert matrix is not None  # one of both
             found = np.argpartition(matrix[rows, first:], count, axis=1)[:, : count + 1] + first
-        # By index, so that a stable order of distances breaks ties by it.
+        # Sorted by index, so that the stable sort by distance breaks ties by index.
         found = np.sort(_others(found, rows), axis=1)
         if matrix is not None:
             measured = matrix[rows[:, None], found]
@@ -66,16 +66,16 @@ def nearest_neighbours(
 
 
 def _others(found: IntArray, rows: IntArray) -> IntArray:
-    """Return the nodes that were found for each row, all but one: itself, or the last."""
+    """Return the nodes found for each row without the row's own node, or else without the last."""
     kept = found != rows[:, None]
-    # The depot does not find itself; nor need a node whose place many others share.
+    # The depot does not find itself. A node at the same place as many others may not, either.
     kept[kept.all(axis=1), -1] = False
     nearest: IntArray = found[kept].reshape(len(rows), -1)
     return nearest
 
 
 def _on_sphere(coords: FloatArray) -> FloatArray:
-    """Return points whose straight distances have the order of GEO's."""
+    """Return points on the sphere whose straight distances have the order of GEO distances."""
     degrees = np.trunc(coords)
     angles = np.radians(degrees + 5.0 * (coords - degrees) / 3.0)
     latitude, longitude = angles[:, 0], angles[:, 1]

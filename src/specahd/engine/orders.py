@@ -1,18 +1,17 @@
 """Orders to the engine's child and its reports, as plain int64 arrays.
 
-A call of a slice names the launched upper program; its inputs are an order, as :meth:`Order.encode`
-makes it, and routes to begin with, as the problem's ``flat`` has them: all customers, 0 between two
-routes; for the SDVRP also what each is given there, an array as long; for the TSP all nodes in the
-order in which they follow node 0. Where these are empty the child goes on from where it was. The
-routes of a part are some of a solution's (CVRP, VRPTW); the others stand. Lower
-programs are numbered in the order in which they were launched. An order of no repairs asks which
-groups the upper program names on the routes; the answer is their lengths and their customers. A
-call of a lower program has one group as its last input, which every pass repairs.
+A call of a slice names the launched upper program. Its inputs are an order (:meth:`Order.encode`)
+and the routes to begin with, in the form of the problem's ``flat``: all customers, 0 between two
+routes; for the SDVRP also the quantities of these deliveries, an array as long; for the TSP all
+nodes in the order in which they follow node 0. If the routes are empty, the child continues its
+search. The routes of a part are some of a solution's (CVRP, VRPTW); the others do not change.
+Lower programs are numbered in the order in which they were launched. An order without repairs
+requests the groups that the upper program names on the routes; the answer is their sizes and their
+customers. A call of a lower program has one group as its last input, which every pass repairs.
 
-The answer is a report, as :meth:`Report.decode` reads it, and the best routes, in the same form as
-above; they are left out if the best is no better than what the call before this one told. Of a part
-the current routes stand between the two. What a report says is a claim: costs are the checker's
-business.
+The answer is a report (:meth:`Report.decode`) and the best routes, in the same form as above. They
+are left out if the best is no better than in the answer before. For a part, the current routes are
+between the two. A report is only a claim: the checker computes the costs.
 """
 
 from dataclasses import astuple, dataclass
@@ -24,7 +23,7 @@ from specahd.routing.base import IntArray
 
 _WORDS = 11
 _WHOLE, _REAL = slice(0, 6), slice(6, _WORDS)
-"""Where an order has its integers, and where the bits of its other numbers."""
+"""Parts of an order: its integers, and the bits of its floating-point numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +35,23 @@ class Order:
     seed
         The seed of the random numbers; used where routes are given.
     repairs
-        How many customers to insert; the slice then is a function of its inputs. None where only
-        groups are asked for.
+        The number of customers to insert; the slice then is a function of its inputs. 0 if only
+        groups are requested.
     seconds
-        If not 0, CPU seconds after which the slice ends anyhow.
+        If not 0, CPU seconds after which the slice ends in any case.
     max_groups, max_size
-        Limits of each pass: K groups, and the most customers of a group, at most
-        :data:`specahd.engine.state.MAX_SIZE`.
+        Limits of each pass: the number K of groups, and the number of customers of a group, at
+        most :data:`specahd.engine.state.MAX_SIZE`.
     progress, end_progress
-        How much of the whole search is over when the slice begins and when it ends.
+        The shares of the whole search that are over when the slice begins and when it ends.
     temperature, end_temperature
-        Temperatures of the annealing, in units of cost; 0 accepts nothing dearer.
+        Temperatures of the annealing, in units of cost; with 0, no higher cost is accepted.
     lowers
-        Which lower programs repair the groups of this slice, drawn evenly for each group.
+        The indices of the lower programs for this slice; one is drawn uniformly for each group.
     part
-        Whether the routes are a part of a solution's.
+        Whether the routes are only some of a solution's.
     exchanges
-        How many exchanges of tails are tried for each group (VRPTW).
+        The number of exchanges of tails that are tried for each group (VRPTW).
     """
 
     seed: int
@@ -70,7 +69,7 @@ class Order:
 
     @classmethod
     def asking(cls, seed: int, max_groups: int, max_size: int, progress: float) -> Self:
-        """Return an order without repairs, which asks for groups only."""
+        """Return an order without repairs, which requests groups only."""
         return cls(seed, 0, 0.0, max_groups, max_size, progress, progress, 0.0, 0.0)
 
     def encode(self) -> IntArray:
@@ -86,7 +85,7 @@ class Order:
         return words
 
     def progress_at(self, share: float) -> float:
-        """Return how much of the search is over after a share of the slice."""
+        """Return the share of the search that is over after a share of the slice."""
         return self.progress + (self.end_progress - self.progress) * share
 
     def temperature_at(self, share: float) -> float:
@@ -108,21 +107,21 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A child's report on its search since it got routes.
+    """A child's report on its search since it received routes.
 
     Parameters
     ----------
     repairs, passes
-        Customers inserted, and calls of the upper program.
+        The numbers of customers inserted, and of passes.
     kept
-        Groups that stayed as they were inserted.
+        The number of groups that were accepted.
     better
-        How many passes ended with a new best solution.
+        The number of passes that ended with a new best solution.
     mended
-        Answers of lower programs that were no position; the cheapest was taken.
+        The number of lower programs' answers that were no position. The cheapest was taken.
     dropped
-        Entries of upper programs' answers that were no customer, or one a second time, or one
-        too many.
+        The number of entries in upper programs' answers that were no customer, a customer a
+        second time, or one too many.
     cost, best
         The costs of the current and the best solution.
     """
@@ -148,7 +147,7 @@ class Report:
         Raises
         ------
         ValueError
-            It is no report.
+            The array is no report.
         """
         if len(words) != 8:
             raise ValueError(f"Expected a report of 8 numbers, got {len(words)}.")

@@ -1,9 +1,9 @@
-"""The passes of the engine over a solution, compiled: one loop for all problems.
+"""Compiled passes of the engine over a solution: one loop for all problems.
 
-The upper program sees the current solution and names groups; each group is taken out, put in
-again where the lower programs say, and stays or is taken back. What programs answer becomes an
-index only after it was checked. What problems do differently are the functions of
-:mod:`specahd.engine.steps`.
+The upper program receives the current solution and returns groups. Each group is removed, inserted
+again at the positions that the lower programs choose, and accepted or undone. An answer of a
+program becomes an index only after it was checked. The functions of :mod:`specahd.engine.steps`
+differ by problem.
 """
 
 import math
@@ -50,13 +50,13 @@ from specahd.engine.steps import (
 from specahd.routing.compiled.runner import NO_ANSWER
 
 RENEWED = 256
-"""How many numbers of the noise of positions are new in every pass."""
+"""Number of random numbers in the noise of positions that every pass renews."""
 EMPTY_PASSES = 100
-"""So many passes in a row whose upper program names no customer end a slice."""
+"""Number of passes in a row without any customer after which a slice ends."""
 
 
-# A program that raises has answered nothing. Caught here, it costs the programs no function of
-# their own around them, which would take as long to compile as they do.
+# A program that raises gives no answer. The exception is caught here, so that programs need no
+# wrapper functions, which would take as long to compile as the programs.
 @inlined
 def _position_chosen(
     state: Any,
@@ -86,7 +86,7 @@ def _search(
     given: Any,
     scratch: Any,
 ) -> None:
-    # Whoever calls keeps the arrays.
+    # The caller keeps the arrays alive.
     instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
     choices, given = borrowed(choices), borrowed(given)
     generator, noise, marks = state.generator, state.noise, state.marks
@@ -170,7 +170,7 @@ def _search(
                     if cost > allowed:
                         break
                 inserted += 1
-                # Insertions only add where the triangle inequality holds: the group is lost.
+                # With the triangle inequality, insertions never lower the cost: undo the group.
                 if cost > allowed:
                     break
             if cost > allowed:
@@ -199,20 +199,20 @@ def _search(
 def improve(
     uppers: Any, lowers: Any, choices: Any, instance: Any, state: Any, span: Any, given: Any
 ) -> None:
-    """Make passes until so many customers were inserted; all of ``state`` is changed in place.
+    """Make passes until ``span.repairs`` customers were inserted; change ``state`` in place.
 
-    Fewer are inserted if :data:`EMPTY_PASSES` in a row name none.
+    Fewer are inserted if :data:`EMPTY_PASSES` passes in a row name no customer.
 
-    Progress grows evenly with the repairs, the temperature falls by equal factors.
+    Progress grows linearly with the repairs; the temperature falls by equal factors.
 
     Parameters
     ----------
     choices
-        Positions in ``lowers``; each group is repaired by one of them, drawn evenly.
+        Indices in ``lowers``; each group is repaired by one of them, drawn uniformly.
     span
         :class:`specahd.engine.state.Span`.
     given
-        The one group of every pass; none where the upper program is asked for them.
+        The one group of every pass; empty if the upper program chooses the groups.
     """
     most = 2 * instance.neighbours.shape[1] + 1
     lines = log_lines(state, span.max_size)
@@ -225,5 +225,5 @@ def improve(
         np.empty(NOISE_PER_GROUP * span.max_groups),
     )
     _search(uppers, lowers, choices, instance, state, span, given, scratch)
-    # numba lets go of an array after its last use, and nothing above counts as one.
+    # numba frees an array after its last use, and the use of borrowed views above does not count.
     scratch.group[0] = 0

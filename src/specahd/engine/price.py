@@ -1,7 +1,7 @@
-"""The price of a lower program: its operations relative to the rest of a repair.
+"""Price of a lower program: the time of its operations relative to the rest of a repair.
 
-Fitted to times of programs on instances of a hundred customers (about twenty positions each): a
-count is the same on every machine, a clock is not.
+The weights are fitted to times on instances of a hundred customers (about twenty positions each).
+Operations are counted, not timed, since a count is the same on every machine.
 """
 
 import ast
@@ -10,14 +10,14 @@ from functools import cache
 _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.IfExp, ast.Subscript, ast.UnaryOp)
 _LOOPS = (ast.For, ast.While, ast.comprehension)
 _FREE = 2
-"""Operations outside loops that any program makes."""
+"""Number of operations outside loops that every program makes."""
 IN_LOOP, OUTSIDE, POWER = 0.0035, 0.1, 0.1
-"""Shares of a repair: of an operation in a loop, of one on arrays, and of a power besides."""
+"""Shares of a repair's time: of an operation in a loop, of one on arrays, and more for a power."""
 
 
 @cache
 def price(source: str) -> float:
-    """Return how long a repair takes with a program, in those of the cheapest, at least 1."""
+    """Return the time of a repair with a program, relative to the cheapest one; at least 1."""
     tree = ast.parse(source)
     looped = {
         id(part)

@@ -1,4 +1,4 @@
-"""How the loop calls programs: with the values that a table of arguments says."""
+"""Calls of programs from the loop, with the values in the interface's table of arguments."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from specahd.core.interface import Interface
 from specahd.engine import changes
 
 DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST, SLACK, SHIFT = range(6)
-"""Rows of the positions found for a customer: what it adds, the distances from the node before
-and to the node behind, and what lower programs see besides."""
+"""Rows of the positions found for a customer: the detour, the distances from the node before and
+to the node behind, and further inputs of lower programs."""
 QUANTITY = SLACK
-"""The row that has the quantities of the SDVRP."""
+"""Row of the quantities in the SDVRP."""
 EDGE = REST
-"""The row that has the distance between the nodes around a position on a tour."""
+"""Row of the distance between the nodes around a position on a tour."""
 OPENS, CLOSES, EARLIEST, LATEST = range(4)
-"""The rows of the ``views`` of the VRPTW: windows, and the times of the current solution."""
+"""Rows of the ``views`` of the VRPTW: windows, and the times of the current solution."""
 
 
 def groups_call(interface: Interface) -> Any:
@@ -31,8 +31,8 @@ def position_call(interface: Interface) -> Any:
 
 def _call(interface: Interface, names: str) -> Any:
     values = ", ".join(argument.value for argument in interface.arguments)
-    # Values name rows of the arrays that the loop has.
+    # The values contain names of rows of the loop's arrays.
     namespace = {**vars(changes), **globals()}
     exec(f"def call({names}):\n    return program({values})\n", namespace)
-    # The loop keeps it on disk as a part of itself.
+    # It needs no cache: numba caches it on disk as a part of the loop.
     return njit(forceinline=True)(namespace["call"])

@@ -1,4 +1,4 @@
-"""The engine's own random numbers: xorshift64*, the same on every machine."""
+"""Random numbers of the engine: xorshift64*, the same on every machine."""
 
 from typing import Any
 

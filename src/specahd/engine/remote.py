@@ -1,4 +1,4 @@
-"""A search whose processes stand on the machines of a Ray cluster."""
+"""A search whose processes run on the machines of a Ray cluster."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,7 +21,7 @@ from specahd.sandbox.shared_arrays import SharedArrays
 
 
 class RemoteWorker:
-    """One process of the sandbox with compiled programs, made on a machine of the cluster.
+    """One process of the sandbox with compiled programs, on a machine of the cluster.
 
     The parameters are those of :func:`specahd.engine.improver.launched`.
 
@@ -49,13 +49,13 @@ class RemoteWorker:
             raise ConfigError(f"The programs cannot be started: {self._session.detail}")
 
     def call(self, call: Call) -> Result:
-        """Answer a call."""
+        """Run a call in the process, and return its result."""
         return self._session.call(call)
 
 
 @dataclass(frozen=True)
 class _Anyone:
-    """Has whichever worker is free answer a call."""
+    """Proxy that sends each call to any free worker."""
 
     executor: Executor
 
@@ -80,12 +80,12 @@ def remote_engine(
 ) -> Iterator[TiledEngine]:
     """Start processes on the machines of a cluster, and end them with the block.
 
-    A worker that is lost is started over, and makes its part of the round again.
+    A lost worker is restarted, and repeats its part of the round.
 
     Parameters
     ----------
     address
-        As :class:`specahd.sandbox.cluster.RayExecutor` takes it.
+        As in :class:`specahd.sandbox.cluster.RayExecutor`.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def remote_engine(
     arrays = shared.arrays(0)
     size, lowers = int(instance.size), len(programs.lowers)
     slices = slice_count(size, workers, MATRIX in arrays)
-    # Routing is not the workers' business.
+    # Workers do not use the router.
     sent = replace(programs, router=None)
     start = partial(RemoteWorker, problem, size, sent, memory_bytes, counted, slices)
     with closing(RayExecutor(start, shared, workers, address, option="cluster")) as executor:

@@ -1,4 +1,4 @@
-"""Searches that number nodes otherwise: some of an instance's, or all of them as they lie."""
+"""Searches with other numbers of nodes: of a part of an instance, or of all along a curve."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,10 +24,10 @@ class RenumberedSearch:
     arrays
         The arrays of the whole instance.
     nodes
-        The depot and all nodes of the routes; their places are their numbers there.
+        The depot and all nodes of the routes; the index of a node is its new number.
     part
-        Whether the routes are some of a solution's: their customers are an instance of their own,
-        and answers tell the current routes, too.
+        Whether the routes are only some of a solution's. Their customers then form an instance of
+        their own, and answers contain the current routes, too.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RenumberedSearch:
         self._places = np.zeros(len(arrays[DEMANDS]), np.int64)
         self._places[nodes] = np.arange(len(nodes))
         own = self._places[routes[0]]
-        # As they come to any search; loops are compiled for no other arrays.
+        # Read-only, as for any search: loops are compiled for no other arrays.
         own.flags.writeable = False
         self._search = kind(_part(arrays, nodes, self._places), (own,), seed)
 
@@ -74,7 +74,7 @@ def search_for(
     parted
         As in :class:`specahd.engine.family.Family`.
     part
-        Whether the routes are some of a solution's; answers tell the current ones, too.
+        Whether the routes are only some of a solution's. Answers then contain current routes, too.
     """
     if not parted:
         return kind(arrays, routes, seed)
@@ -86,9 +86,9 @@ def search_for(
 
 
 def _numbered(arrays: Arrays, nodes: IntArray) -> IntArray:
-    """Return nodes, of which the depot is the first, in the order in which they get numbers.
+    """Return nodes in the order in which they get numbers, the depot first.
 
-    Parts of an instance do as the whole: programs are chosen for it.
+    The size of the whole instance decides for its parts, too, because programs are chosen for it.
     """
     if MATRIX in arrays or len(arrays[DEMANDS]) <= SMALL:
         return nodes
@@ -97,17 +97,17 @@ def _numbered(arrays: Arrays, nodes: IntArray) -> IntArray:
 
 
 def _part(arrays: Arrays, nodes: IntArray, places: IntArray) -> Arrays:
-    """Return the arrays of an instance that has some nodes of another one.
+    """Return the arrays of an instance that consists of some nodes of another one.
 
-    A list of neighbours keeps its length. Its last entries, where others were, are the customer
+    A neighbour list keeps its length. Missing neighbours are replaced, at its end, by the customer
     itself, next to which it is never inserted.
 
     Parameters
     ----------
     nodes
-        In their order, from 0.
+        The nodes in their new order; the depot, 0, is the first.
     places
-        By node, where it stands among these; 0 for others.
+        The index of each node in ``nodes``; 0 for nodes that are not there.
     """
     part = {
         name: array[np.ix_(nodes, nodes)] if name == MATRIX else array[nodes]

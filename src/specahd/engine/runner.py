@@ -1,18 +1,17 @@
-"""What the sandbox child calls: one slice of a search, its programs compiled, its state kept.
+"""Runners in the sandbox child: they compile programs and run a search slice by slice.
 
-The module that a :class:`~specahd.engine.family.Family` names has what runs its programs:
+The module that a :class:`~specahd.engine.family.Family` names has the runners of its programs:
 ``GROUPS``, an :class:`UpperProgram`, and ``POSITIONS``, a :class:`LowerProgram`. A session launches
-one upper program under the former and lower programs under the latter, and calls the upper one for
-a slice, or for the groups that it names; or a lower one alone, for one group.
-:mod:`specahd.engine.orders` has the inputs and the answers. Everything stays in this forked
-process: the translated lower programs, and between slices the solution. The block holds
-``coords``, ``demands``, ``capacity`` and the distances as the problem's ``layout`` has them,
-and ``neighbours`` and ``neighbour_distances``, of integers and floats of 64 bits and of shape
-(n + 1, k), nearest first.
+one upper program with the former and lower programs with the latter. It calls the upper program
+for a slice or only for its groups, or a lower program alone for one group.
+:mod:`specahd.engine.orders` describes the inputs and the answers. The forked process keeps the
+translated lower programs, and the solution between slices. The block holds ``coords``,
+``demands``, ``capacity`` and the distances as the problem's ``layout`` defines them, and
+``neighbours`` (int64) and ``neighbour_distances`` (float64) of shape (n + 1, k), nearest first.
 
-A program that raises has answered nothing: the engine goes on without it, and counts it among
-what was mended. One that does not compile fails at launch, since the interpreter would be too
-slow by a factor of a hundred.
+A program that raises gives no answer. The engine continues: the pass has no groups, or the
+position is replaced and counted as mended. A program that does not compile fails at launch, since
+the interpreter would be too slow by a factor of a hundred.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,14 +37,14 @@ Arrays = Mapping[str, Any]
 
 
 class EngineProgram:
-    """Compiles programs of one interface.
+    """Compiler of programs of one interface.
 
     Parameters
     ----------
     functions
-        Programs that are written by hand.
+        The hand-written programs.
     shipped
-        As :func:`specahd.engine.written.sources` takes it.
+        As in :func:`specahd.engine.written.sources`.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class EngineProgram:
         function = types.FunctionType(self._answer(*self._arguments))
         self._list = njit(types.ListType(function)(function), cache=True)(in_list)
         self._append = njit(types.void(types.ListType(function), function), cache=True)(_appended)
-        # A list holds addresses; the programs themselves must live on.
+        # A typed list holds only addresses; this list keeps the programs alive.
         self._programs: list[Any] = []
         self._translated: Any = None
         self._functions, self._shipped = tuple(functions), shipped
@@ -68,13 +67,13 @@ class EngineProgram:
 
     @property
     def translated(self) -> Any:
-        """The list of all programs translated so far, as loops take it."""
+        """Return the list of all programs translated so far, in the form for compiled loops."""
         return self._translated
 
     def read_own(self) -> None:
-        """Read this package's own programs from disk, or compile them and keep them there.
+        """Read this package's own programs from disk, or compile them and store them there.
 
-        Only the zygote does so: no text of a launch is ever looked up or kept on disk.
+        Only the zygote does so: a launched program's source is never looked up or stored on disk.
         """
         for source in dict.fromkeys(sources(self._interface, self._functions, self._shipped)):
             self._own[source] = self._compiled(source, self._interface.name, kept=True)
@@ -85,7 +84,7 @@ class EngineProgram:
         Raises
         ------
         Untranslatable
-            With numba's reason in one line.
+            The program does not compile; the message is numba's reason in one line.
         """
         program = self._own.get(source) or self._compiled(source, name)
         self._programs.append(program)
@@ -96,7 +95,7 @@ class EngineProgram:
         return self._list(program)
 
     def always(self, answer: str) -> Any:
-        """Return a program that answers the same always, in a list of it alone.
+        """Return a list of one program, which always returns the same expression.
 
         Parameters
         ----------
@@ -115,17 +114,17 @@ class EngineProgram:
     def interpreted(
         self, program: Callable[..., Any], arrays: Arrays, inputs: Sequence[IntArray]
     ) -> Answer:
-        """Say that there is no other way to run a slice."""
+        """Raise RuntimeError, because slices run only compiled."""
         raise RuntimeError("a program of the engine raised")
 
 
 class UpperProgram(EngineProgram):
-    """Compiles upper programs of a problem, and runs slices with them and the lower programs.
+    """Runner of upper programs: compiles them, and runs slices with them and the lower programs.
 
     Parameters
     ----------
     family
-        The problem's.
+        The family of the problem.
     kind
         The class of its searches.
     """
@@ -140,17 +139,17 @@ class UpperProgram(EngineProgram):
         super().__init__(interface, functions, family.name if family.evolved else None)
         keep_beside(kind)
         self.family, self.kind = family, kind
-        # The lower programs beside them.
+        # The runner of the lower programs.
         self.lowers: LowerProgram | None = None
         self._search: Search | RenumberedSearch | None = None
 
     def warm_up(self) -> None:
-        """Parse the programs of this package; the lower programs determine the loops."""
+        """Read this package's programs; :meth:`LowerProgram.warm_up` compiles the loops."""
         self.read_own()
 
     @cached_property
     def nobody(self) -> Any:
-        """A program that names no group, as loops take it."""
+        """Return a program that names no group, in a list for compiled loops."""
         return self.always("np.zeros(0, np.int64)")
 
     def search_for(
@@ -160,12 +159,12 @@ class UpperProgram(EngineProgram):
         return search_for(self.kind, arrays, routes, seed, parted=self.family.parted, part=part)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
-        """Run a slice; or answer with the groups that a pass would repair."""
+        """Run a slice; for an order without repairs, return the groups of a pass instead."""
         order, routes = Order.decode(inputs[0]), inputs[1:]
         if not order.repairs:
             return self.search_for(arrays, routes, order.seed).propose(program, order)
         if len(routes[0]) or self._search is None:
-            # The last one's arrays may be large.
+            # Frees the last search first, since its arrays may be large.
             self._search = None
             self._search = self.search_for(arrays, routes, order.seed, part=order.part)
         assert self.lowers is not None
@@ -173,14 +172,14 @@ class UpperProgram(EngineProgram):
 
 
 class LowerProgram(EngineProgram):
-    """Compiles lower programs of a problem, and runs one of them alone.
+    """Runner of lower programs: compiles them, and runs one of them alone.
 
     Parameters
     ----------
     uppers
-        What runs the upper programs beside them.
+        The runner of the upper programs of the same problem.
     function
-        The program that is written by hand.
+        The hand-written program.
     """
 
     def __init__(
@@ -190,10 +189,10 @@ class LowerProgram(EngineProgram):
         self._uppers, uppers.lowers = uppers, self
 
     def warm_up(self) -> None:
-        """Search a little in the zygote: a confined child can write no compiled loop to disk.
+        """Run a short search in the zygote, since a confined child cannot write loops to disk.
 
-        From then on the loops are compiled for no other types: what would take seconds in each
-        child is an error.
+        After that, loops are not compiled for other types: a call that would compile for seconds
+        in each child is an error.
         """
         self.read_own()
         program = self.always("int(np.argmin(a0))")
@@ -210,7 +209,7 @@ class LowerProgram(EngineProgram):
                 search.propose(self._uppers.nobody, order)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
-        """Let a lower program alone take a group out and insert it again."""
+        """Remove a group and insert it again with one lower program alone."""
         order, routes, group = Order.decode(inputs[0]), inputs[1:-1], inputs[-1]
         search = self._uppers.search_for(arrays, routes, order.seed)
         return search.run(self._uppers.nobody, program, order, group.copy())

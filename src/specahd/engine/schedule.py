@@ -10,34 +10,34 @@ from specahd.routing.base import FloatArray
 _NEAREST = 10
 _HOT, _COLD = 1.5, 0.05  # benchmarks/notes/2026-11-22-what-the-rest-stands-on.md
 SMALL = 20_000
-"""Nodes of the largest instance whose customers keep their numbers: what passes read of it lies
-near enough. Those of larger ones get numbers along a curve
+"""Number of nodes of the largest instance whose customers keep their numbers: the data that passes
+read is close enough in memory. Customers of larger instances are numbered along a curve
 (benchmarks/notes/2026-11-24-customers-near-each-other.md)."""
 _SHORT = 20.0
-"""Stops of the longest routes that are short
+"""Number of stops of the longest routes that count as short
 (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md)."""
 
 
 def on_short_routes(instance: Any) -> bool:
-    """Say whether a vehicle has room for fewer than twenty mean demands.
+    """Return whether a vehicle has room for fewer than twenty mean demands.
 
-    With time windows, loads and windows rule most positions on such routes out. Without them,
-    large instances are searched part by part on such routes
+    On such routes with time windows, loads and windows exclude most positions. Without windows,
+    large instances with such routes are searched part by part
     (benchmarks/notes/2026-11-24-customers-near-each-other.md).
     """
     return bool(instance.capacity < _SHORT * instance.demands[1:].mean())
 
 
 def many_on_short_routes(instance: Any) -> bool:
-    """Say whether customers get numbers along a curve, and a vehicle has room for few of them."""
+    """Return whether customers are numbered along a curve, and routes are short."""
     numbered = instance.matrix is None and len(instance.coords) > SMALL
     return numbered and on_short_routes(instance)
 
 
 def neighbour_count(customers: int) -> int:
-    """Return how many neighbours of a customer are positions looked at next to.
+    """Return the number of a customer's neighbours next to which positions are considered.
 
-    Where a second is worth few repairs of each customer, fewer neighbours and more repairs pay
+    Where a second allows few repairs of each customer, fewer neighbours and more repairs are better
     (benchmarks/notes/2026-11-22-what-the-rest-stands-on.md).
     """
     return 60 if customers <= 5000 else 40
@@ -48,8 +48,8 @@ def temperatures(
 ) -> tuple[float, float]:
     """Return the first and the last temperature of a search, in units of cost.
 
-    They are shares of the mean distance between a customer and its ten nearest neighbours:
-    what a repair adds or saves is of that size, however far the depot is.
+    They are shares of the mean distance between a customer and its ten nearest neighbours.
+    A repair changes the cost by about that distance, however far the depot is.
 
     Parameters
     ----------
@@ -64,5 +64,5 @@ def temperatures(
 
 
 def group_count(customers: int) -> int:
-    """Return how many groups a pass should have: few enough that they seldom meet."""
+    """Return the number of groups of a pass, small enough that groups seldom meet."""
     return max(1, min(64, customers // 120))

@@ -15,11 +15,11 @@ from specahd.routing.base import IntArray
 from specahd.routing.distances import CONVENTION, MATRIX
 
 DEMANDS = "demands"
-"""What the block of a problem without vehicles does not have."""
+"""Name of an array that the block of a problem without vehicles does not have."""
 NOBODY = np.zeros(0, np.int64)
-"""A group without customers: the upper program is asked."""
+"""Group without customers, with which the upper program chooses the groups."""
 _STEP_SECONDS = 0.02
-"""How often a slice that is bounded by time looks at the clock."""
+"""Seconds between two readings of the clock in a slice that is limited by time."""
 _FIRST_STEP = 1000
 
 Arrays = Mapping[str, Any]
@@ -28,13 +28,13 @@ Arrays = Mapping[str, Any]
 class Search:
     """A search: its instance, read from the block, and its state.
 
-    This is what vehicles of one capacity need; a problem derives a class that changes how a search
-    begins, how its solutions are told, and :meth:`example`.
+    This class is for vehicles of one capacity. Another problem derives a class that changes the
+    first state of a search, the form of its solutions, and :meth:`example`.
 
     Parameters
     ----------
     routes
-        To begin with, as :mod:`specahd.engine.orders` has them.
+        The routes to begin with, in the form of :mod:`specahd.engine.orders`.
     """
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
@@ -67,7 +67,7 @@ class Search:
 
     @contextmanager
     def compiling(self) -> Iterator[Self]:
-        """Let the loops be compiled for the types that they are called with, and then no more."""
+        """Allow the loops to be compiled within the block, and forbid it after the block."""
         loops: list[Any] = [passes.improve, naming.name_groups]
         for loop in loops:
             loop.disable_compile(False)
@@ -76,12 +76,12 @@ class Search:
             loop.disable_compile()
 
     def propose(self, upper: Any, order: Order) -> Answer:
-        """Ask an upper program which groups a pass would repair."""
+        """Return the groups of an upper program that a pass would repair."""
         limits = order.max_groups, order.max_size, order.progress
         return Answer([*naming.name_groups(upper, self._instance, self._state, *limits)])
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
-        """Make the passes of one slice; each repairs the group, if one is given."""
+        """Make the passes of one slice; each repairs ``group``, unless it is empty."""
         choices = np.array(order.lowers, np.int64)
         self._state.integers[changes.EXCHANGES] = order.exchanges
         began = self._state.counts[changes.REPAIRS]
@@ -90,7 +90,7 @@ class Search:
         share, spent = 0.0, 0.0
         while share < 1.0:
             before = self._state.counts[changes.REPAIRS]
-            # What a step will have spent when it ends.
+            # The share of the slice that is spent when the step ends.
             ahead = (before + step - began) / order.repairs
             if order.seconds:
                 ahead = max(ahead, (spent + _STEP_SECONDS) / order.seconds)
@@ -123,11 +123,11 @@ class Search:
         return Answer([report.encode(), *routes], self._replaced - replaced)
 
     def best_routes(self) -> tuple[IntArray, ...]:
-        """Return the best routes, as :mod:`specahd.engine.orders` has them."""
+        """Return the best routes, in the form of :mod:`specahd.engine.orders`."""
         return (links.flat_routes(self._state.best, len(self._state.gains) - 1),)
 
     def current_routes(self) -> IntArray:
-        """Return the routes as they are, where several processes may share them."""
+        """Return the current routes, for problems in which several processes can share them."""
         following = np.ascontiguousarray(self._state.nodes[:, links.BEHIND])
         current: IntArray = links.flat_routes(following, len(self._state.gains) - 1)
         return current

@@ -1,7 +1,7 @@
-"""What upper programs that choose ordered groups of customers are composed of.
+"""Vocabulary and contract of upper programs that choose ordered groups of customers.
 
-Everything compiles. A ``key`` is a number of the customer ``node``; an ``amount`` is how many
-customers a group takes.
+All compositions compile. A ``key`` is a number computed for the customer ``node``; an ``amount`` is
+the number of customers of a group.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ STANDING = (
     "A feasible solution exists already; again and again some of its customers leave their routes "
     "and are inserted again, one after the other. "
 )
-"""What is said of a problem behind its goal."""
+"""Text of a task that follows the goal of the problem."""
 _PACE = (
     "It is called at the start of every pass, until the insertions of an instance are spent, and "
     "sees each time what its groups have become. Where it raises, the pass has no groups; a "
@@ -48,7 +48,7 @@ STRINGS_AND_ENDS = (
     "groups whole ends of two to four of these routes, 12 stops and up to 20 more; insert them in "
     "order of chance, minus demand, minus distance to the depot or distance to the depot.",
 )
-"""One more of them, for routes of which any part may be exchanged."""
+"""Another such program and its idea, for routes of which any part may be exchanged."""
 _ORDER_HOLES = {
     "noise[draw + (7 * member + 5) % 32]": "RANK",
     "-float(demands[node])": "RANK2",
@@ -77,7 +77,7 @@ BEST_OF_SOME = """seed = 1
         if value < lowest:
             lowest = value
             seed = node"""
-"""What stands in place of the customer drawn at random, with the holes COUNT and KEY."""
+"""Code that replaces the customer drawn at random, with the holes COUNT and KEY."""
 _STRINGS_WORDS = (
     "take strings of up to {LONGEST} stops, {MEAN} stops on average, out of the routes near one ",
     ", a gap in each with probability {CHANCE}, at most {MOST} stops; insert them in order of "
@@ -91,7 +91,7 @@ ENDS = body_of(
     4,
     _ENDS_HOLES,
 )
-"""The production of :data:`STRINGS_AND_ENDS`."""
+"""Production of :data:`STRINGS_AND_ENDS`."""
 _OF_ROUTES = MappingProxyType(
     {
         "sized": "demands",
@@ -100,8 +100,8 @@ _OF_ROUTES = MappingProxyType(
         "meet": "\n            met[route_of[middle]] = group + 1",
     }
 )
-"""What templates say of routes: an array with an entry a customer, and that a group has no two
-strings of one route."""
+"""Parts of templates that concern routes: an array with an entry per customer, and the code that
+allows a group only one string of each route."""
 _NEAREST = """
     n = len({sized}) - 1
     size = min(COUNT, max_size)
@@ -273,13 +273,13 @@ def vocabulary(
     rules
         A problem's own productions.
     words
-        What stands in the templates of bodies.
+        The values of the placeholders in the templates of bodies.
     """
     return Vocabulary((*_bodies(words), *_RULES, *rules), _CONSTANTS)
 
 
 def said(text: str, words: Mapping[str, str]) -> str:
-    """Return a text about routes in other words, each in place of what it stands by."""
+    """Return a text about routes with each key of ``words`` replaced by its value."""
     for word, instead in words.items():
         text = text.replace(word, instead)
     return text
@@ -300,15 +300,15 @@ def contract(
     Parameters
     ----------
     interface
-        What programs are told.
+        The interface of the programs: their arguments and their answer.
     seed
         The seed function.
     goal
-        What the problem is, in whole sentences.
+        The description of the problem, in whole sentences.
     compiled
         The engine of the problem.
     words
-        What is said otherwise where there are no routes (:func:`said`).
+        The replacements of words for a problem without routes (:func:`said`).
     vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """

@@ -1,8 +1,8 @@
-"""What lower programs that choose where a customer is inserted are composed of.
+"""Vocabulary and contract of lower programs that choose where a customer is inserted.
 
-Everything compiles. A ``value`` is a number per position, smaller is better; a ``length`` a
-distance, a ``share`` a number in [0, 1], both of the ``position``; a ``phase`` is one
-number in [0, 1] of the customer. A ``score`` is an array over all positions.
+All compositions compile. A ``value`` is a number per position, smaller is better. A ``length`` is a
+distance and a ``share`` a number in [0, 1], both per ``position``. A ``phase`` is one number in
+[0, 1] per customer. A ``score`` is an array over all positions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -185,15 +185,15 @@ def contract(
     Parameters
     ----------
     interface
-        What programs are told.
+        The interface of the programs: their arguments and their answer.
     seed, idea
         The seed function, and what it does.
     goal
-        What the problem is, in whole sentences.
+        The description of the problem, in whole sentences.
     compiled
         The engine of the problem.
     words
-        What is said otherwise where there are no routes (:func:`select_groups.said`).
+        The replacements of words for a problem without routes (:func:`select_groups.said`).
     vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """

@@ -1,4 +1,4 @@
-"""The records of arrays for the loop (:mod:`specahd.engine.passes`)."""
+"""Records of arrays for the loop (:mod:`specahd.engine.passes`)."""
 
 from typing import Any, NamedTuple
 
@@ -9,11 +9,11 @@ from specahd.engine.random import refill, state_of
 from specahd.routing.base import IntArray
 
 NOISE = 4096
-"""The number of random numbers from which the noise of positions is cut."""
+"""Number of random numbers from which the noise of positions is cut."""
 NOISE_PER_GROUP = 32
-"""The number of random numbers for an upper program per group."""
+"""Number of random numbers for an upper program per group."""
 MAX_SIZE = 1000
-"""Most customers of a group."""
+"""Maximum number of customers of a group."""
 
 
 class Instance(NamedTuple):
@@ -26,7 +26,7 @@ class Instance(NamedTuple):
     neighbours, neighbour_distances
         Shape (n + 1, k), nearest first.
     depot_distances, demands
-        Shape (n + 1,); on a tour nobody reads them.
+        Shape (n + 1,); empty and unused for tours.
     """
 
     distances: Any
@@ -40,17 +40,17 @@ class Instance(NamedTuple):
 class State(NamedTuple):
     """One current solution, changed in place; kept between slices.
 
-    :mod:`specahd.engine.links` and :mod:`specahd.engine.changes` say what most of the arrays hold.
-    All are linear in the number of customers.
+    :mod:`specahd.engine.links` and :mod:`specahd.engine.changes` describe most of the arrays.
+    The sizes of all arrays are linear in the number of customers.
 
     Parameters
     ----------
     free
         A stack of the routes without customers.
     generator, noise
-        The generator of random numbers, and those that lower programs are given.
+        The state of the random generator, and the random numbers for lower programs.
     own
-        What only this problem has. Its type chooses the functions of
+        The fields that only this problem has. Their type determines the functions of
         :mod:`specahd.engine.steps`.
     """
 
@@ -77,14 +77,14 @@ class Scratch(NamedTuple):
     Parameters
     ----------
     group
-        The customers that are taken out.
+        The customers that are removed.
     log, log_edges
-        What was done to them (:mod:`specahd.engine.links`).
+        The log of the changes (:mod:`specahd.engine.links`).
     found, before
         The positions for a customer, a column each (:mod:`specahd.engine.programs` has the rows),
         and the nodes before them.
     upper_noise
-        What an upper program is given.
+        The random numbers for an upper program.
     """
 
     group: Any
@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A part of a search: its length, and values that change evenly from begin to end."""
+    """A part of a search: its length, its limits, and values at its beginning and its end."""
 
     repairs: int
     max_groups: int
@@ -119,12 +119,12 @@ def begun(
     own: Any,
     customers: int,
 ) -> State:
-    """Return the state in which a search begins: its solution is the best, and shown to nobody.
+    """Return the initial state of a search: its solution is the best, upper inputs are not set.
 
     Parameters
     ----------
     left
-        How many routes are free.
+        The number of free routes.
     used
         The nodes that belong to customers.
     """

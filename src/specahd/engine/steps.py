@@ -1,8 +1,8 @@
-"""The steps of the loop that differ by problem.
+"""Steps of the loop that differ by problem.
 
-A family is a module with the type of its states' ``own`` and with a function of each of these
-names, its own or another family's. That type tells the loop, when it is compiled, where they are,
-so that nothing is chosen while it runs.
+A family is a module with the type of its states' ``own``, and with a function of each of these
+names, its own or another family's. When numba compiles the loop, it takes the functions from the
+module of that type, so that nothing is chosen at run time.
 """
 
 import sys
@@ -13,7 +13,7 @@ from numba.extending import overload
 
 
 def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Have the loop take a family's function of the same name for one of these."""
+    """Replace a function, in compiled code, by the family's function of the same name."""
 
     def chosen(state: Any, *arguments: Any) -> Any:
         # The last field of a state is `own`.
@@ -44,7 +44,7 @@ def choose_groups(
 
 @_of_family
 def log_lines(state: Any, max_size: int) -> int:
-    """Return how many lines the log of a group of so many customers has at most."""
+    """Return the maximum number of lines in the log of a group of ``max_size`` customers."""
     raise NotImplementedError
 
 
@@ -64,7 +64,7 @@ def close_gaps(state: Any, scratch: Any, removed: int) -> None:
 
 @_of_family
 def lacking(state: Any, instance: Any, customer: int) -> Any:
-    """Return how much of a customer is to be inserted: its demand where parts can be, else 1."""
+    """Return the quantity of a customer to insert: its demand if it can be split, else 1."""
     raise NotImplementedError
 
 
@@ -72,16 +72,16 @@ def lacking(state: Any, instance: Any, customer: int) -> Any:
 def find_positions(
     state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
 ) -> int:
-    """Write the positions for a customer, that on a new route last; return how many.
+    """Write the positions for a customer, that on a new route last; return their number.
 
-    There are none where routes or nodes have run out: the group is taken back.
+    The number is 0 if no route or no node is free. The group is then undone.
 
     Parameters
     ----------
     wanted
-        How much of the customer is lacking.
+        The quantity of the customer that is still to be inserted.
     most
-        The detour beyond which the group would be taken back.
+        The detour beyond which the group would be undone.
     """
     raise NotImplementedError
 
@@ -121,7 +121,7 @@ def insert(
     line
         The line of the log that notes the insertion.
     chosen, last
-        The position, and whether it is that on a new route.
+        The position, and whether it is the one on a new route.
     cost
         The cost of the solution before.
     """
@@ -142,7 +142,7 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
 
 @_of_family
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
-    """Let tails of two routes change places where that is accepted."""
+    """Try ``tries`` exchanges of the tails of two routes, accepted at a temperature."""
     raise NotImplementedError
 
 

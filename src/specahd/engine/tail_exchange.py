@@ -1,10 +1,10 @@
 """Exchanges of tails (2-opt*): two routes are cut, and swap the parts behind the cuts.
 
 The move is the 2-opt* of Potvin and Rousseau (Journal of the Operational Research Society 46,
-1995). Groups that are taken out and inserted again make it only where a tail is as short as a
-group. Two neighbours in different routes are drawn, and the earlier one is to be followed by the
-other. Annealing accepts as for groups, at a lower temperature: a group is inserted where that is
-cheap, and an exchange is drawn blindly.
+1995). Removing and inserting groups makes it only where a tail is as short as a group. A try draws
+two neighbours in different routes, and puts the later one directly behind the earlier one.
+Simulated annealing accepts an exchange as it accepts a group, but at a lower temperature: groups
+are inserted where that is cheap, while exchanges are drawn at random.
 """
 
 import math
@@ -20,15 +20,15 @@ from specahd.engine.times import backward, forward
 from specahd.routing.kernels.distances import leg_length
 
 COOLER = 0.3
-"""The temperature of exchanges, as a share of that of groups
+"""Temperature of exchanges, as a share of the temperature of groups
 (benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
 _MOST = 10.0
-"""So many temperatures are never accepted, which spares the logarithm."""
+"""Detour, in temperatures, above which no exchange is accepted; this avoids the logarithm."""
 
 
 @njit(cache=True)
 def _in_time(own: Any, ahead: int, behind: int, distance: float) -> Any:
-    """Say whether a node may follow another at such a distance."""
+    """Return whether a node can follow another in time, given the distance between them."""
     lasts = 0.0 if ahead >= len(own.ready) else own.service[ahead]
     return own.start[ahead] + lasts + distance <= own.latest[behind]
 
@@ -45,7 +45,7 @@ def _load(nodes: Any, demands: Any, node: int) -> Any:
 
 @inlined
 def _assign(state: Any, terminal: int, route: int) -> None:
-    """Say of the customers that lead up to a terminal that they are of its route now."""
+    """Assign the customers before a terminal to its route, back to the first that has it."""
     nodes = state.nodes
     node = nodes[terminal, BEFORE]
     while nodes[node, ROUTE] != route:
@@ -56,7 +56,7 @@ def _assign(state: Any, terminal: int, route: int) -> None:
 
 @njit(cache=True)
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
-    """Try so many exchanges, each of two neighbours that are drawn; no customer is out."""
+    """Try ``tries`` exchanges, each of two random neighbours; every customer must be on a route."""
     nodes, edges, route_loads, integers = (
         state.nodes,
         state.edges,
@@ -78,7 +78,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
     for _ in range(tries):
         first = 1 + int(uniform(generator) * customers)
         draw = uniform(generator)
-        # The nearer, the likelier.
+        # Nearer neighbours are drawn more often.
         place = int(draw * draw * neighbours.shape[1])
         second = neighbours[first, place]
         if nodes[first, ROUTE] == nodes[second, ROUTE]:
@@ -89,7 +89,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         gone = edges[first, BEHIND] + edges[second, BEFORE]
         if joint_distance - gone > most or not _in_time(own, first, second, joint_distance):
             continue
-        # The ends that get joined; the part between them may be empty.
+        # The other two ends, which get joined; each may be a terminal.
         behind = nodes[first, BEHIND]
         ahead = nodes[second, BEFORE]
         if ahead > customers:

@@ -1,4 +1,4 @@
-"""A search in several processes: disjoint tiles of routes are repaired beside each other."""
+"""A search in several processes, which repair disjoint tiles of routes in parallel."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from specahd.routing.distances import MATRIX
 from specahd.sandbox.calls import Call, Result
 
 _END = np.zeros(1, np.int64)
-"""What stands between the routes of two tiles."""
+"""Separator between the routes of two tiles."""
 
 
 @dataclass
@@ -32,9 +32,9 @@ class _Tile:
     Parameters
     ----------
     unsent
-        Its routes, until the process has them.
+        The routes of the tile, until the process has them; then none.
     current, best, cost
-        What it has said last: routes, and the cost of the best.
+        The last answer of the process: current routes, best routes, and the cost of the best.
     """
 
     seed: int
@@ -51,7 +51,7 @@ class _Tile:
         Raises
         ------
         ValueError
-            It cannot be read.
+            The answer cannot be read.
         """
         encoded, self.current, *better = answer
         report = Report.decode(encoded)
@@ -64,11 +64,11 @@ class _Tile:
 
 
 class TiledEngine(SandboxedEngine):
-    """Goes on with a search in several processes, in rounds.
+    """Search in several processes, in rounds.
 
-    In each round the routes of the current solution are parted into tiles, and each process makes
-    passes over one of them. What the tiles are at its end is the next current solution. The best
-    that each tile has had makes a candidate for the best solution, after every slice.
+    A round divides the routes of the current solution into tiles, and each process makes passes
+    over one tile. At the end of the round, the tiles together are the next current solution. After
+    every slice, the best routes of all tiles together are a candidate for the best solution.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class TiledEngine(SandboxedEngine):
     arrays
         The arrays of the instance, as the workers hold them.
     kept
-        Whether a process goes on with its tile in the next call. Else a round is one slice, as
-        long as all of them.
+        Whether a process continues with its tile in the next call. Otherwise a round is a single
+        slice, as long as all slices of a round.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class TiledEngine(SandboxedEngine):
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
     ) -> SliceResult:
-        # A round that would be over in no time does not pay.
+        # A round of which less than half fits into the rest of the search is not worth its cost.
         if self._left < 1 and 1.0 - share >= self._slices * (end_share - share) / 2:
             violation = self._merge()
             if violation is not None:
@@ -138,7 +138,7 @@ class TiledEngine(SandboxedEngine):
         return SliceResult(Outcome.OK, "", self._better(), done, fallbacks)
 
     def _part(self) -> None:
-        """Begin a round."""
+        """Begin a round with new tiles."""
         count = len(self._workers)
         parts = tiles(self._routes[0], self._instance.coords, count, self._generator)
         seeds = self._generator.integers(2**62, size=len(parts)).tolist()
@@ -153,7 +153,7 @@ class TiledEngine(SandboxedEngine):
         return worker.call(Call(0, self._index, (order.encode(), tile.unsent)))
 
     def _merge(self) -> str | None:
-        """Join the solutions of all tiles into the current one; return why if that fails."""
+        """Join the routes of all tiles to the current solution; return the reason if that fails."""
         solution = self._whole([tile.current for tile in self._tiles])
         if solution is None:
             return "The routes cannot be read."
@@ -164,7 +164,7 @@ class TiledEngine(SandboxedEngine):
         return None
 
     def _better(self) -> Any | None:
-        """Return the best of all tiles together, if that is said to be better than any before."""
+        """Return the best routes of all tiles together, if their reported cost is a new minimum."""
         cost = sum(tile.cost for tile in self._tiles)
         if not cost < self._reported_cost * (1.0 - 1e-9):
             return None
@@ -177,12 +177,12 @@ class TiledEngine(SandboxedEngine):
 
 
 def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | None = None) -> int:
-    """Return how many of the workers that are asked for have work.
+    """Return the number of the requested workers that have work.
 
     Raises
     ------
     ConfigError
-        The number is out of range, or solutions of the problem cannot be parted.
+        The number is out of range, or solutions of the problem cannot be divided.
     """
     check_integer("workers", workers, 1, 64)
     if cluster is not None:
@@ -208,7 +208,7 @@ def tiled_engine(
 ) -> Iterator[TiledEngine]:
     """Start several processes of the sandbox, and end them.
 
-    The parameters are those of :func:`specahd.engine.improver.sessions`, which says what is raised.
+    The parameters and the errors are those of :func:`specahd.engine.improver.sessions`.
     """
     started = sessions(problem, instance, programs, memory_bytes, counted, admit, workers)
     with started as (processes, arrays):

@@ -1,7 +1,7 @@
-"""Tiles: the routes of a solution in disjoint parts, so that several processes can repair them.
+"""Tiles: disjoint parts of the routes of a solution, so that several processes can repair them.
 
-A tile has whole routes that lie near each other. Where tiles meet, customers cannot change to a
-route of the other side, so that each time other routes meet: the directions of cuts are drawn.
+A tile has whole routes that lie near each other. Customers cannot move to a route of another tile.
+So the directions of the cuts are drawn at random, and each time tiles meet at other routes.
 """
 
 import math
@@ -12,19 +12,20 @@ import numpy as np
 from specahd.routing.base import FloatArray, IntArray
 
 LEAST_CUSTOMERS = 500
-"""Fewer are no work for a process of its own."""
+"""Minimum number of customers for a process of its own."""
 
 _CUSTOMERS_PER_SLICE, _DISTANCES_PER_SLICE = 20_000, 2_500_000
-"""Making their tiles, or copying a tile's, takes a twentieth of a slice or so."""
+"""Numbers of customers to divide into tiles, and of distances of a tile to copy, that take about a
+twentieth of a slice."""
 
 
 def tile_count(customers: int, workers: int) -> int:
-    """Return how many of the workers that are asked for have work."""
+    """Return the number of the requested workers that have work."""
     return max(1, min(workers, customers // LEAST_CUSTOMERS))
 
 
 def slice_count(customers: int, workers: int, matrix: bool) -> int:
-    """Return how many slices a round has: as many as its tiles are worth.
+    """Return the number of slices of a round, which grows with the cost of making its tiles.
 
     Parameters
     ----------
@@ -38,10 +39,10 @@ def slice_count(customers: int, workers: int, matrix: bool) -> int:
 def tiles(
     routes: IntArray, coords: FloatArray, count: int, generator: np.random.Generator
 ) -> list[IntArray]:
-    """Part the routes of a solution into tiles of about as many customers.
+    """Divide the routes of a solution into tiles of about the same number of customers.
 
-    All routes are cut in two by a line of a drawn direction through the middles of their
-    customers, and each part again, until there are enough.
+    A line of random direction divides the routes in two, by the centres of their customers. Each
+    part is divided again until there are enough tiles.
 
     Parameters
     ----------
@@ -50,11 +51,11 @@ def tiles(
     coords
         Shape (n + 1, 2).
     count
-        How many tiles are wanted; there are fewer where there are too few routes.
+        The requested number of tiles; there are fewer if there are too few routes.
 
     Returns
     -------
-    In the same form as ``routes``, which they are together; none is empty.
+    The tiles, each in the form of ``routes``; together they are all routes, and none is empty.
     """
     ends = routes == 0
     route_of = np.cumsum(ends) - ends
@@ -75,7 +76,7 @@ def _cut(
     tile_of: IntArray,
     generator: np.random.Generator,
 ) -> None:
-    """Write to ``tile_of`` which of the numbers each of the chosen routes has."""
+    """Write the tile number of each chosen route to ``tile_of``."""
     if len(tile_numbers) == 1:
         tile_of[chosen] = tile_numbers[0]
         return
@@ -83,7 +84,7 @@ def _cut(
     along = math.cos(angle) * centres[0, chosen] + math.sin(angle) * centres[1, chosen]
     ranked = chosen[np.argsort(along, kind="stable")]
     half = len(tile_numbers) // 2
-    # A route belongs where its middle customer is.
+    # A route belongs to the part in which its middle customer is.
     middles = np.cumsum(sizes[ranked]) - sizes[ranked] / 2
     place = int(np.searchsorted(middles, sizes[chosen].sum() * half / len(tile_numbers)))
     for part, part_numbers in (
@@ -94,7 +95,7 @@ def _cut(
 
 
 def portions(amount: int, sizes: Sequence[int]) -> list[int]:
-    """Divide a number among tiles by how many customers they have; each gets 1 at least."""
+    """Divide a number among tiles in proportion to their customers; each gets at least 1."""
     ends = np.cumsum(sizes)
     shares = np.diff(amount * ends // ends[-1], prepend=0)
     return [max(1, int(share)) for share in shares]

@@ -1,4 +1,4 @@
-"""Routes with time windows: the functions of the VRPTW."""
+"""Functions of the VRPTW: routes with time windows."""
 
 from typing import Any, NamedTuple
 
@@ -41,19 +41,19 @@ class Times(NamedTuple):
     Parameters
     ----------
     ready, due, service
-        When service may begin at the earliest and at the latest, and how long it takes, shape
-        (n + 1,); the depot serves nobody.
+        The earliest and the latest start of service, and its duration, shape (n + 1,); the
+        duration at the depot is 0.
     start, latest
-        Per node of the lists, when service does begin at the earliest, and may begin at the
-        latest so that all later stops are in time; of a terminal, when the depot opens and closes.
+        Per node of the lists, the earliest start of service on its route, and the latest start for
+        which all later stops are in time; of a terminal, when the depot opens and closes.
     stamps, noted, touched
-        Which nodes were touched since a group was taken out, and their times before.
+        The nodes that were touched since a group was removed, and their times before.
     offered
-        Which positions a customer was offered.
+        Per node, the customer count of ``clock`` when the position behind it was last offered.
     views
-        What upper programs see of all this, shape (4, n + 1); nothing else reads them.
+        The rows that upper programs receive, shape (4, n + 1); nothing else reads them.
     clock
-        Counts.
+        The counters of :mod:`specahd.engine.times`.
     """
 
     ready: Any
@@ -70,7 +70,7 @@ class Times(NamedTuple):
 
 
 def times_for(ready: FloatArray, due: FloatArray, service: FloatArray, size: int) -> Times:
-    """Return the times of so many nodes of which none is on a route."""
+    """Return the times of ``size`` nodes, none of which is on a route."""
     served = service.copy()
     served[0] = 0.0
     stamps, touched, offered = np.zeros((3, size), np.int64)
@@ -94,7 +94,7 @@ def timed(state: State, ready: FloatArray, due: FloatArray, service: FloatArray)
 def show(state: Any, instance: Any) -> None:
     capacitated.show(state, instance)
     views, start, latest = state.own.views, state.own.start, state.own.latest
-    # Copying all takes no longer than a list of what differs would, for a thousand customers.
+    # For a thousand customers, copying all takes no longer than a list of changes would.
     for node in range(views.shape[1]):
         views[EARLIEST, node] = start[node]
         views[LATEST, node] = latest[node]
@@ -189,7 +189,7 @@ def close_gaps(state: Any, scratch: Any, removed: int) -> None:
     for line in range(removed):
         ahead = log[line, BEFORE_NOTED]
         behind = log[line, BEHIND_NOTED]
-        # Of a string only the customer that left last stood between two that stay.
+        # Of a removed string, only the customer removed last was between two nodes that stay.
         if (
             nodes[ahead, ROUTE] >= 0
             and nodes[behind, ROUTE] >= 0

@@ -1,7 +1,7 @@
-"""A first solution with time windows in near-linear time, from the positions of the search.
+"""Construction of a first solution with time windows, in near-linear time.
 
-Every customer in turn is put in where the detour is least, next to one of its neighbours or on a
-route of its own: what the search does to a group that was taken out, done to all customers.
+Each customer in turn is inserted where the detour is least, next to one of its neighbours or on a
+route of its own. The positions are found as for a removed group in a search.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import distances_of
 
 CANDIDATES, NEIGHBOURS = 100, 40
-"""How many of the nearest are looked at for each customer, and how many fit best in time too."""
+"""Numbers of nearest nodes considered for each customer, and of those kept as the best in time."""
 
 
 def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
@@ -29,7 +29,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     Parameters
     ----------
     margin
-        By how much every customer must stay in time: 0 where sums are exact, else above their
+        The time by which the windows close earlier: 0 where sums are exact, else more than their
         rounding error.
 
     Returns
@@ -37,7 +37,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     The routes, with 0 between two of them.
     """
     windows, customers = instance.windows, instance.size
-    # One route more than customers: there is always a free one.
+    # One route more than customers, so that one is always free.
     count = customers + 1
     size = customers + 1 + count
     nodes = np.zeros((size, 4), np.int32)
@@ -45,7 +45,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     loads = np.zeros(count, np.int64)
     free = np.zeros(count, np.int64)
     links.load_routes(np.zeros(0, np.int64), nodes, loads, instance.demands, free)
-    # Nothing is taken back: of a group that all stamps know already, no times are noted.
+    # Nothing is undone. All stamps equal the current group's number, so that no times are noted.
     own = timed.times_for(windows.ready, windows.due - margin, windows.service, size)
     nobody = np.zeros(0, np.int64)
     state = begun(nodes, edges, loads, free, count, nobody, 0.0, 0, own, customers)
@@ -67,7 +67,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def _insert(order: Any, instance: Any, state: Any, scratch: Any) -> None:
-    # Whoever calls keeps the arrays.
+    # The caller keeps the arrays alive.
     instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
     for customer in order:
         count = timed.find_positions(state, instance, scratch, customer, 1, np.inf)

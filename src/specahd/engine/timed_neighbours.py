@@ -6,34 +6,34 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.vrplib import TimeWindows
 
 WAITING, LATENESS = 0.2, 1.0
-"""What a unit of waiting and one of lateness count, in units of distance."""
+"""Weights of a unit of waiting and of a unit of lateness, in units of distance."""
 CANDIDATES = 500
-"""How many of the nearest in the plane are looked at for each customer."""
+"""Number of the nearest nodes in the plane that are considered for each customer."""
 _MOST = 1 << 25
-"""How many candidates there are in all, at most."""
+"""Maximum number of candidates in all, unless the lists themselves are longer."""
 _ROWS = 1 << 11
 
 
 def candidates(nodes: int, count: int) -> int:
-    """Return how many nearest neighbours to look at for lists of such a length."""
+    """Return the number of nearest neighbours to consider for lists of length ``count``."""
     return max(count, min(CANDIDATES, _MOST // nodes))
 
 
 def neighbours_in_time(
     neighbours: IntArray, distances: FloatArray, windows: TimeWindows, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """Return of nearest neighbours those that fit in time too, nearest first, and how far they are.
+    """Return those nearest neighbours that also fit in time, nearest first, and their distances.
 
     The measure is that of Vidal, Crainic, Gendreau and Prins (Computers & Operations Research 40,
-    2013): the distance, and the least waiting and lateness that driving straight from one to the
-    other costs, in the better of both directions.
+    2013): the distance, plus the weighted least waiting and lateness of driving straight from one
+    to the other, in the better of both directions.
 
     Parameters
     ----------
     neighbours, distances
-        As :func:`specahd.engine.neighbours.nearest_neighbours` gives them.
+        As returned by :func:`specahd.engine.neighbours.nearest_neighbours`.
     count
-        How many are kept of each list, or all of a shorter one.
+        The number of neighbours that are kept of each list; all of a shorter list.
 
     Returns
     -------
@@ -55,6 +55,6 @@ def neighbours_in_time(
             + LATENESS * np.maximum(0.0, done[near] + far - due[here]),
         )
         order = np.argsort(far + cost, axis=1, kind="stable")[:, :kept]
-        # Lists come nearest first, so that places in order are distances in order.
+        # The lists are sorted by distance, so that sorted places give sorted distances.
         chosen[rows] = np.sort(order, axis=1)
     return np.take_along_axis(neighbours, chosen, 1), np.take_along_axis(distances, chosen, 1)

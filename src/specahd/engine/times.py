@@ -1,7 +1,7 @@
-"""The times of routes, kept up to date.
+"""Incremental updates of the times of routes.
 
-A change runs along its route only as far as times differ. What they were before a group was taken
-out is noted at the first change, so that a group that is taken back costs no walk.
+A change is propagated along its route only as far as times differ. The first change of a node after
+the removal of a group notes the node's old times, so that undoing the group needs no propagation.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND
 
 GROUP, TOUCHED, CUSTOMER = range(3)
-"""What ``clock`` counts: groups, touched nodes and customers."""
+"""Indices of ``clock``, which counts groups, touched nodes and customers."""
 
 
 @njit(cache=True)
@@ -39,7 +39,7 @@ def refresh_route(state: Any, route: int) -> None:
 
 @inlined
 def touch(own: Any, node: int) -> None:
-    """Note the times of a node, unless they were since the group was taken out."""
+    """Note the times of a node, unless they were noted since the group was removed."""
     clock, stamps, noted, touched = own.clock, own.stamps, own.noted, own.touched
     if stamps[node] != clock[GROUP]:
         stamps[node] = clock[GROUP]

@@ -1,8 +1,8 @@
-"""A closed tour as a linked list: the functions of the TSP.
+"""Functions of the TSP: a closed tour as a linked list.
 
-The nodes are 0 to n - 1, and node 0 never leaves: it is where a tour begins and ends, and what
-stands between two groups of an answer. ``nodes`` holds for each node the one before it and the
-one behind it (:data:`OUT` while it is out), ``edges`` the distance to the latter.
+The nodes are 0 to n - 1. Node 0 is never removed: a tour begins and ends there, and 0 separates the
+groups of an answer. ``nodes`` holds for each node the one before it and the one behind it
+(:data:`OUT` while it is out), ``edges`` the distance to the latter.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import leg_length
 
 PLACES = 10
-"""Next to how many neighbours a node may be inserted, where it has more."""
+"""Maximum number of neighbours next to which a node may be inserted."""
 OUT = -1
 
 choose_groups = groups_call(interfaces.TOUR_GROUPS)
@@ -40,12 +40,12 @@ keep_best = changes.keep_best
 
 
 class Tour(NamedTuple):
-    """What a tour has of its own.
+    """Fields that the TSP adds to a state.
 
     Parameters
     ----------
     places
-        Next to how many of its neighbours a node may be inserted.
+        The number of its neighbours next to which a node may be inserted.
     """
 
     places: int
@@ -91,7 +91,7 @@ def _load_tour(tour: Any, nodes: Any, edges: Any, distances: Any) -> Any:
 
 @njit(cache=True)
 def flat_tour(following: Any) -> Any:
-    """Return the nodes behind node 0 of a list of next nodes, in order."""
+    """Return the nodes behind node 0, in order, given the next node of each node."""
     tour = np.empty(len(following) - 1, np.int64)
     node = following[0]
     for place in range(len(tour)):
@@ -141,7 +141,7 @@ def remove(
 def find_positions(
     state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
 ) -> int:
-    """They are next to the nearest neighbours, each once; behind node 0 where these are out."""
+    """Write the positions next to near neighbours, each once; behind node 0 if these are out."""
     nodes, edges, places = state.nodes, state.edges, state.own.places
     distances, neighbours, neighbour_distances = (
         instance.distances,
@@ -164,7 +164,7 @@ def find_positions(
         found[EDGE, count] = edges[near]
         before[count] = near
         count += 1
-        # That before the neighbour, unless it is the one behind another neighbour.
+        # The position before the neighbour, unless it is also that behind another neighbour.
         ahead = nodes[near, BEFORE]
         distance_before = leg_length(distances, customer, ahead)
         if distance_before > farthest or ahead == 0:

@@ -1,4 +1,4 @@
-"""The programs that come with specahd, as texts: written by hand, or in a shipped checkpoint."""
+"""Source texts of the programs that ship with specahd: hand-written, or from a checkpoint."""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
@@ -10,17 +10,17 @@ from specahd.core.syntax import parse
 from specahd.engine.route_ends import strings_and_ends
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints"
-"""Where a checkpoint of each problem's name comes with specahd."""
+"""Folder of the checkpoints that ship with specahd, each under the name of its problem."""
 _DRAWN = "1 + int(noise[draw] * customers)"
 _NEARBY = "1 + int((10.0 * progress * customers + 2000.0 * noise[draw]) % customers)"
 
 
 def in_turn(source: str) -> str:
-    """Return :func:`strings_and_ends` with parts of the instance in turn.
+    """Return the source of :func:`strings_and_ends` with parts of the instance in turn.
 
-    The groups of a pass begin at customers of 2,000 consecutive numbers, which move on with the
-    progress of the search, ten times past all customers. Where numbers follow a curve, these lie
-    near each other, and what passes read of them stays in the near cache
+    The groups of a pass begin at customers of 2,000 consecutive numbers. This range moves with the
+    progress of the search, ten times past all customers. Where numbers follow a curve, the
+    customers are near each other, and the data that passes read of them stays in the near cache
     (benchmarks/notes/2026-11-24-customers-near-each-other.md).
     """
     assert source.count(_DRAWN) == 1
@@ -30,14 +30,14 @@ def in_turn(source: str) -> str:
 def sources(
     interface: Interface, functions: Sequence[Callable[..., Any]], shipped: str | None = None
 ) -> Iterator[str]:
-    """Yield the texts of this package's programs of an interface, some of them twice.
+    """Yield the source texts of this package's programs of an interface, some of them twice.
 
     Parameters
     ----------
     functions
-        Those that are written by hand.
+        The hand-written programs.
     shipped
-        The problem whose checkpoint in :data:`SHIPPED` has others; None for none of them.
+        The problem whose checkpoint in :data:`SHIPPED` is read, too; None for no checkpoint.
     """
     for function in functions:
         source = interface.source_of(function)

@@ -1,4 +1,4 @@
-"""A language model behind any endpoint that speaks OpenAI's chat completions."""
+"""Client of a language model at any endpoint with OpenAI's chat completions API."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -26,23 +26,23 @@ class ChatProposer:
     Parameters
     ----------
     model
-        Its name, as the service spells it.
+        The name of the model at the service.
     base_url
         The address before ``/chat/completions``.
     api_key_env
         The environment variable that holds the key (:mod:`specahd.llm.keys`);
-        None if the service wants none.
+        None if the service needs none.
     input_price, cached_input_price, output_price
-        US dollars per million tokens; a cached one costs what others do if None.
+        US dollars per million tokens; None: a cached token costs the input price.
     requests_per_minute, tokens_per_minute
-        The service's limits; requests wait rather than exceed them. None: no limit.
+        Limits of the service; requests wait so as not to exceed them. None: no limit.
     timeout, attempts, backoff, patience
-        As of :class:`~specahd.llm.service_client.ServiceClient`.
+        Those of :class:`~specahd.llm.service_client.ServiceClient`.
     stream
-        Whether replies are asked for in pieces, which keeps connections busy.
+        Whether replies are requested as streams, which keeps connections active.
     options
         Further fields of each request (``temperature``, ``max_tokens``, ``thinking``
-        …); no sampling parameter is sent but these.
+        …); no other sampling parameter is sent.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class ChatProposer:
         if not isinstance(stream, bool):
             raise ConfigError(f"Expected llm.stream to be true or false, got {stream!r}.")
         self._stream = stream
-        # Without this one a stream tells no tokens.
+        # Without this option a stream reports no token counts.
         counted = {"stream_options": {"include_usage": True}} if stream else {}
         self._options = counted | request_options(options, _OURS)
         self._limiter = RateLimiter(
@@ -110,14 +110,14 @@ class ChatProposer:
         return Tariff(max(fresh, cached), output, _max_reply_tokens(self._options))
 
     def close(self) -> None:
-        """Close: waiting requests fail at once, running ones with their attempt."""
+        """Close the client; waiting requests fail at once, running ones after their attempt."""
         self._client.close()
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Check the model by the service's list or, if that is not enough, by a one-word request.
+        """Check the model by the service's list; if it is not listed, by a one-word request.
 
-        A list of models costs nothing and loads no local model. What it cannot
-        show is exhausted credit; the first request does.
+        A list of models costs nothing and loads no local model. It does not show
+        exhausted credit; the first request does.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class ChatProposer:
         Raises
         ------
         ServiceError
-            It has several, of which one must be named, or none; or it cannot be reached.
+            The service lists several models or none, or it cannot be reached.
         """
         listed = self._briefly(lambda deadline: self._client.list_models(self._service, deadline))
         if len(listed) != 1:
@@ -153,14 +153,15 @@ class ChatProposer:
         Raises
         ------
         TransportError
-            No attempt brought a reply.
+            Every attempt failed.
         ServiceError
             The service refuses every request.
         """
         return self._client.request(self._service, lambda: self._attempt(request), "did not reply")
 
     def _attempt(self, request: Request) -> Reply:
-        # Four characters a token, or what the last request took; without a reply it stays so.
+        # Estimate: four characters a token, at least the count of the last request. It remains
+        # if there is no reply.
         slot = self._limiter.acquire(max(len(request.prompt) // 4, self._expected))
         deadline = self._client.deadline()
         label = f"{request.id}-{request.hash[:16]}"
@@ -179,7 +180,7 @@ class ChatProposer:
         fresh, cached, output = self._prices
         dollars = (usage.prompt - usage.cached) * fresh + usage.cached * cached
         dollars = (dollars + usage.completion * output) / 1e6
-        # Masked before anyone sees it: what is hashed, written and repeated is one text.
+        # Masked here, so that the same text is hashed, stored and replayed.
         text = self._service.reply(completion.text)
         return Reply(text, usage.prompt, usage.completion, dollars)
 
@@ -206,7 +207,7 @@ class ChatProposer:
             messages=[{"role": "user", "content": prompt}],
             stream=self._stream,
             extra_body=self._options,
-            # The same for every attempt: for the service's support, and for our tests' server.
+            # Every attempt has the same ID, for the service's support and for the test server.
             extra_headers={"X-Client-Request-Id": label},
         )
 

@@ -1,7 +1,7 @@
 """Read the text and the token counts from the body of a chat completion.
 
-A body comes whole or as a stream of events; which one is seen from the body
-itself, since servers do not always send what they were asked for.
+A body is one JSON object or a stream of events. The form is read from the body
+itself, since servers do not always send the form that was requested.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 from specahd.llm.parsing import MAX_LENGTH
 
 _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
-"""Finish reasons of services that gave up, rather than of models that stopped."""
+"""Finish reasons that mean a failure of the service, not a reply of the model."""
 _END = "[DONE]"
 
 
@@ -23,7 +23,7 @@ class NoReply(ValueError):
     Parameters
     ----------
     error
-        What the service reported in the reply's place, if it did.
+        The error that the service reported instead of a reply, if any.
     """
 
     def __init__(self, reason: str, error: object = None) -> None:
@@ -42,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's reply, empty if it said nothing; None where the service counted no tokens."""
+    """A model's reply, possibly empty; the usage is None if the service counted no tokens."""
 
     text: str
     usage: Usage | None
@@ -51,13 +51,13 @@ class Completion:
 def read_completion(body: bytes) -> Completion:
     """Read the reply from a body.
 
-    A reply is one however it ended: cut short, refused, empty. Text beyond what
-    parsing reads is dropped.
+    A truncated, refused or empty reply is a reply, too. Text beyond the limit of
+    parsing is dropped.
 
     Raises
     ------
     NoReply
-        The body is torn, is not a chat completion, or has no choice.
+        The body is incomplete, is not a chat completion, or has no choice.
     """
     text = body.decode(errors="replace").strip()
     # Not splitlines: JSON may hold other characters that end a line.
@@ -79,7 +79,7 @@ def read_completion(body: bytes) -> Completion:
 
 
 def read_models(body: bytes) -> list[str]:
-    """Return the names of the models that a service lists, none if the body is no list."""
+    """Return the names of the models that a service lists; an empty list if the body has none."""
     try:
         entries = read_object(body.decode(errors="replace")).get("data")
     except NoReply:
@@ -94,7 +94,7 @@ def read_object(text: str) -> dict[str, Any]:
     Raises
     ------
     NoReply
-        It holds none, or a service's error.
+        The body holds no object, or a service's error.
     """
     try:
         value = json.loads(text)
@@ -134,7 +134,7 @@ def _read_usage(event: Mapping[str, Any]) -> Usage | None:
         return None
     prompt = _read_count(usage.get("prompt_tokens"))
     details = usage.get("prompt_tokens_details")
-    # DeepSeek's own field, which stands beside or instead of OpenAI's.
+    # DeepSeek's own field, sent in addition to OpenAI's or instead of it.
     cached = usage.get("prompt_cache_hit_tokens")
     if isinstance(details, dict) and details.get("cached_tokens") is not None:
         cached = details["cached_tokens"]

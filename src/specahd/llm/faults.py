@@ -1,19 +1,19 @@
 """Classify the failures of a service: retry, treat as a reply, or stop the run.
 
 =============================================  ==========================================
-what happened                                  what it is
+event                                          result
 =============================================  ==========================================
-no connection, a torn body, silence            no reply: asked again
-408, 409, 425, 429, 5xx                        no reply: asked again
-200 with HTML, no JSON, no choice, an error    no reply: asked again
-a reply: cut short, refused, empty, garbage    a reply
-400 by which the service refuses the prompt    a reply that says so: asking again is useless
-credit exhausted, whatever the status          the end, until the user mends it
-any other status                               the end, until the user mends it
+no connection, an incomplete body, a timeout   no reply: sent again
+408, 409, 425, 429, 5xx                        no reply: sent again
+200 with HTML, no JSON, no choice, an error    no reply: sent again
+a reply: truncated, refused, empty, invalid    a reply
+400 by which the service refuses the prompt    a reply with that refusal: a retry is useless
+credit exhausted, whatever the status          the run stops, until the user corrects it
+any other status                               the run stops, until the user corrects it
 =============================================  ==========================================
 
-What still fails after ``llm.attempts`` attempts becomes a
-TransportError: the ticket is refunded. Only a reply consumes one.
+A request that fails in all ``llm.attempts`` attempts raises a
+TransportError, and its ticket is refunded. Only a reply uses a ticket.
 """
 
 import json
@@ -41,7 +41,7 @@ _BLOCKED = {
 }
 _NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.IGNORECASE)
 _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
-# Characters that are shown of a message, and that are looked at.
+# Number of characters of a message that are shown, and that are read.
 _LONGEST, _READ = 200, 10_000
 
 
@@ -51,7 +51,7 @@ class RetryableError(Exception):
     Parameters
     ----------
     retry_after
-        Seconds for which the service asks to be left alone.
+        Seconds that the service requires before the next request.
     """
 
     def __init__(self, reason: str, retry_after: float = 0.0) -> None:
@@ -72,7 +72,7 @@ class Complaint:
 
     @classmethod
     def from_field(cls, error: object) -> "Complaint":
-        """Read an ``error`` field of whatever form."""
+        """Read an ``error`` field of any form."""
         if not isinstance(error, Mapping):
             return cls(message=error if isinstance(error, str) else "")
         inner = error.get("error")
@@ -86,7 +86,7 @@ class Complaint:
 
     @classmethod
     def from_body(cls, body: bytes) -> "Complaint":
-        """Read the body of a refusal; pages of HTML are ignored."""
+        """Read the body of a refusal; HTML pages give an empty complaint."""
         try:
             return cls.from_field(json.loads(body))
         except (RecursionError, ValueError):
@@ -102,7 +102,7 @@ class Complaint:
 
 
 def is_passing(status: int) -> bool:
-    """Say whether a status means that the same request may succeed later."""
+    """Return whether a status means that the same request may succeed later."""
     return status in _PASSING or status >= 500
 
 

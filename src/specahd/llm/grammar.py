@@ -1,8 +1,8 @@
-"""Typed derivation trees over a contract's vocabulary: draw, write out, read back.
+"""Typed derivation trees over a contract's vocabulary: draw, write and recover them.
 
-A tree says which productions a program is made of. It can be written out as
-Python source and as English, and read back from source alone, because a
-production's template can be matched against the syntax tree of a program.
+A tree lists the productions of a program. It can be written as Python source and as
+English, and recovered from the source alone, because a production's template can be
+matched against the syntax tree of a program.
 """
 
 import ast
@@ -24,7 +24,7 @@ Path = tuple[int, ...]
 
 MAX_DEPTH = 7
 FRESH_DEPTH = 4
-"""Fresh programs are plain: variation makes them complex where that pays."""
+"""Largest depth of fresh programs. They begin simple; variation may make them more complex."""
 MAX_SIZE = 40
 
 
@@ -43,7 +43,7 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """Number of productions and constants in it."""
+        """Number of productions and constants in the tree."""
         return 1 + sum(child.size for child in self.children)
 
     def walk(self, path: Path = ()) -> Iterator[tuple[Path, "Tree"]]:
@@ -72,12 +72,12 @@ def rounded(value: float, constant: Constant) -> Number:
 
 
 class Grammar:
-    """A vocabulary, ready for use.
+    """A vocabulary with an index of its rules and a cache of recovered trees.
 
     Raises
     ------
     ValueError
-        A hole has a type that nothing makes from finite depth.
+        A hole has a type without a derivation of finite depth.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -87,7 +87,7 @@ class Grammar:
         for rule in every:
             self._rules.setdefault(rule.makes, []).append(rule)
         self._depths = self._least_depths()
-        # Parents come again, and so do the programs of skill records.
+        # Cached, because parents and the programs of skill records occur in many requests.
         self._recovered: dict[str, Tree | None] = {}
         for production in vocabulary.productions:
             if missing := [kind for kind in production.holes.values() if kind not in self._depths]:
@@ -105,7 +105,7 @@ class Grammar:
                 return depths
 
     def rules(self, kind: str) -> list[Rule]:
-        """Return everything that makes ``kind``."""
+        """Return the productions and constants of type ``kind``."""
         return self._rules[kind]
 
     # Drawing
@@ -120,10 +120,10 @@ class Grammar:
     def draw_part(
         self, kind: str, rng: np.random.Generator, depth: int, *, weighted: bool = False
     ) -> Tree:
-        """Draw a tree of a type, of at most ``depth`` levels where that is possible.
+        """Draw a tree of a type, of at most ``depth`` levels if the type allows that.
 
-        Unless ``weighted``, every production is as likely as any other, so that
-        variation also reaches for what fresh programs rarely use.
+        If ``weighted`` is false, all productions are equally likely, so that
+        variation also uses productions that are rare in fresh programs.
         """
         depth = max(depth, self._depths[kind])
         rules = [rule for rule in self._rules[kind] if (_depth(rule, self._depths) or 0) <= depth]
@@ -171,7 +171,7 @@ class Grammar:
     # Reading
 
     def recover(self, source: str) -> Tree | None:
-        """Return a tree that derives a canonical ``source``; None if the vocabulary cannot."""
+        """Return a tree that derives a canonical ``source``; None if there is no such tree."""
         if source not in self._recovered:
             self._recovered[source] = self._recover(source)
         return self._recovered[source]
@@ -186,7 +186,7 @@ class Grammar:
         tree = self._read(self.vocabulary.root, function.body, {})
         if tree is None:
             return None
-        # A body may lack a line that its tree needs.
+        # Matching accepts missing lines; the source must have every line that the tree needs.
         arguments = tuple(argument.arg for argument in function.args.args)
         return tree if self.source(tree, function.name, arguments) == source else None
 
@@ -236,6 +236,6 @@ def _source_tree(tree: Tree) -> Any:
     if isinstance(tree.rule, Constant):
         return templates.number_expression(tree.value)
     parts = zip(tree.rule.holes, tree.children, strict=True)
-    # Unparse takes a tree that stands in two places for one.
+    # Each place gets a new tree: ast.unparse handles a tree in two places as one.
     holes = {hole: partial(_source_tree, child) for hole, child in parts}
     return templates.fill_template(templates.parse_template(tree.rule.template), holes)

@@ -1,9 +1,9 @@
-"""Guided mutation: skill records of measured changes weigh the candidates.
+"""Guided mutation: skill records of measured changes weight the candidates.
 
-A change is what a child has more and less than its parent: productions, productions
-below others, and values of numbers. Several candidates are drawn as they always are,
-and the likelier to be taken is the one whose change is more like changes that helped
-and less like changes that harmed. Nothing here knows more than the request says.
+A change is the difference of a child and its parent in the counts of productions and of
+pairs of productions, and in the values of numbers. Several candidates are drawn as usual. A
+candidate is likelier to be chosen if its change is similar to changes that helped, and
+dissimilar to changes that harmed. Only the request is used.
 """
 
 import math
@@ -20,16 +20,16 @@ from specahd.llm.grammar import Grammar, Tree
 from specahd.llm.variation import graft
 
 CANDIDATES = 8
-"""The number of candidates where records exist."""
+"""Number of candidates if there are records."""
 UNBIASED = 0.25
-"""Probability that the records are not asked, so that the search goes on exploring."""
+"""Probability that the records are not used, so that the search keeps exploring."""
 STRENGTH = 4.0
-"""How decided the choice is: the odds of two candidates differ by its exponential at most,
-for each point by which their merits differ."""
+"""Strength of the choice: a difference of 1 in merit multiplies the odds of two candidates by
+the exponential of this number."""
 DOUBT = 8
-"""Tasks without a difference that every record is thought to have besides its own."""
+"""Number of tasks without a difference that are added to the tasks of every record."""
 SUPPORTED = 1.5
-"""Factor of a record that states the conditions of what it shows."""
+"""Factor of the worth of a record that states conditions for it."""
 
 _Change = Mapping[object, float]
 
@@ -41,10 +41,10 @@ class MeasuredChange:
     Parameters
     ----------
     worth
-        How much it helped, negative if it harmed.
+        Gain of the change; negative if it harmed.
     part
-        What took another part's place, or was put around it; None if that
-        was the whole program, a number, or is in the program to vary already.
+        The part that replaced another or was put around it; None if that was the whole
+        program or a number, or if the program to vary already has the part.
     """
 
     change: _Change
@@ -53,7 +53,7 @@ class MeasuredChange:
 
 
 def measured_changes(grammar: Grammar, request: Request) -> list[MeasuredChange]:
-    """Return the measured changes in a request's skill records; skip foreign programs."""
+    """Return the measured changes of a request's skill records that the grammar can derive."""
     varied = request.parents[0].program.id if request.parents else None
     weaknesses = {
         _direction(condition)
@@ -109,14 +109,14 @@ def choose_guided(
 
 
 def _measured_gain(skill: Skill, weaknesses: set[tuple[str, bool]]) -> float:
-    """Return how much a change helped: about the share of the tasks it made a difference on.
+    """Return the worth of a change: the share of tasks that it improved minus that it worsened.
 
-    It counts more if it is known where, and more again if it helped where the
-    program to vary fails.
+    The worth is larger if the record states conditions, and larger still if the
+    change helped under a condition in which the program to vary fails.
     """
     total = skill.better + skill.worse + DOUBT
     balance = (skill.better - skill.worse) / total
-    # Better on most tasks, worse in the mean: that speaks neither for it nor against it.
+    # Better on most tasks, worse in the mean: no evidence for or against the change.
     worth = balance if balance * skill.gain > 0 else 0.0
     if skill.helped if worth > 0 else skill.failed:
         worth *= SUPPORTED
@@ -150,14 +150,14 @@ def _feature_difference(child: Tree, parent: Tree) -> _Change:
     }
     for key, numbers in values.items():
         before = old_values.get(key, [])
-        # A number that came with its term has not moved.
+        # A number that was added or removed with its term does not count as changed.
         if len(before) == len(numbers) and sum(numbers) != sum(before):
             change[key] = sum(numbers) - sum(before)
     return change
 
 
 def _features(tree: Tree) -> tuple[Counter[object], dict[object, list[float]]]:
-    """Return a tree's productions, alone and below others, and its numbers by where they stand."""
+    """Return the counts of a tree's productions and their pairs, and its numbers by position."""
     forms: Counter[object] = Counter()
     values: dict[object, list[float]] = {}
     for _, node in tree.walk():

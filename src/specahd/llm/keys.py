@@ -11,11 +11,11 @@ from specahd.core.services import check_variable, host_of
 from specahd.llm.masking import MASK, mask_secret
 
 KEY_FILE = "SPECAHD_API_KEY_FILE"
-"""Environment variable that names a file with one key, for those who keep keys in files."""
+"""Environment variable that names a file with one key."""
 
 _KEYLESS = {"llm": "llm=offline", "memory": "memory=structural"}
-# Letters and digits in a row of a key: in a reply, where a word of a program may be one of the
-# key's (sk-no-key-required), and in a message.
+# Numbers of consecutive letters and digits of a key that are masked, in a reply and in a message.
+# A reply needs more, because a program may share a word with the key (sk-no-key-required).
 _OF_REPLY, _OF_MESSAGE = 12, 6
 _KEY = re.compile(r"[!-~]+")
 
@@ -29,7 +29,7 @@ class Key:
     value
         The secret.
     source
-        The variable or the file that holds it: what a message may name.
+        The variable or the file that holds it, which a message may name.
     """
 
     value: str = field(repr=False)
@@ -41,7 +41,7 @@ class Key:
 
     def mask_message(self, text: str) -> str:
         """Mask the key, and parts of it, in a message of the service."""
-        # Here even a short one goes: no program is spoilt by it.
+        # Here even a short part is masked: a message holds no program.
         return mask_secret(text.replace(self.value, MASK), self.value, _OF_MESSAGE)
 
 
@@ -51,8 +51,8 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     Parameters
     ----------
     variable
-        Name of the environment variable; it goes first. The file is for the language
-        model alone: a key must not go to another service.
+        Name of the environment variable, which takes precedence. The file is for the language
+        model only: its key must not be sent to another service.
     service
         The name of the service, for messages.
     group
@@ -61,7 +61,7 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     Raises
     ------
     ConfigError
-        There is no key, or it is not one.
+        There is no key, or the value is not a valid key.
     FileError
         The file cannot be read.
     """
@@ -80,7 +80,7 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
             f"Expected the key of {service} in the environment variable {variable}{alternative}; "
             f"{_KEYLESS[group]} needs no key."
         )
-    # A header takes no other characters, and would repeat the key in its complaint.
+    # A header accepts no other characters, and its error would contain the key.
     if not _KEY.fullmatch(value):
         raise ConfigError(
             f"Expected one key of printable ASCII characters without spaces in {source}."
@@ -89,14 +89,14 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
 
 
 def require_keys(options: object, group: str = "llm") -> None:
-    """Refuse a service whose key is missing, in a conf group and the groups below it.
+    """Raise if the key of a service is missing, in a conf group and the groups below it.
 
-    The classes that are made from the group do so too, but not before all that they import.
+    The classes that are made from the group check this too, but only after their imports.
 
     Raises
     ------
     ConfigError, FileError
-        As :func:`find_key`.
+        The errors of :func:`find_key`.
     """
     if not isinstance(options, Mapping):
         return

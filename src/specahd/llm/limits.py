@@ -14,27 +14,27 @@ WINDOW = 60.0
 
 @dataclass(slots=True)
 class RequestSlot:
-    """One request that was let through: when (seconds of the clock), and for how many tokens."""
+    """One admitted request: its time (seconds of the clock) and its number of tokens."""
 
     time: float
     tokens: int
 
 
 class RateLimiter:
-    """Delays requests so that no 60 seconds have more requests or tokens than allowed.
+    """A limiter that delays requests: no 60 seconds have more requests or tokens than allowed.
 
-    How many tokens a request takes is known only afterwards: it is let through
-    on an estimate, which :meth:`correct` replaces. A request of more tokens than a
-    minute allows goes through alone.
+    The tokens of a request are known only afterwards: it is admitted
+    with an estimate, which :meth:`correct` replaces. A request of more tokens than a
+    minute allows is admitted alone.
 
     Parameters
     ----------
     requests_per_minute, tokens_per_minute
         At least 1 each; None for no limit.
     clock
-        Seconds that never go back.
+        Returns seconds; monotonic.
     sleep
-        Waits that many seconds of the clock.
+        Waits for a number of seconds of the clock.
 
     Raises
     ------

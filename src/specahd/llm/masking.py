@@ -1,7 +1,7 @@
-"""Takes a key out of a text, however it is spelt there.
+"""Removal of a key from a text, in any spelling.
 
-A service that repeats the key may do so in capitals, in pieces, or escaped for an address or a
-string. What it turns round, encrypts or translates is not found: it has the key anyway.
+A service may repeat the key in capitals, in pieces, or escaped for an address or a string. A
+reversed, encrypted or translated key is not found; the service has the key anyway.
 """
 
 import re
@@ -12,9 +12,9 @@ from itertools import groupby
 MASK = "***"
 
 _SHORTEST = 8
-"""Letters and digits of the shortest secret: local servers take EMPTY and the like for a key."""
+"""Number of letters and digits of the shortest secret; local servers use keys like EMPTY."""
 _PLAIN = re.compile(r".", re.DOTALL)
-# A character by its number, or a blank of a string constant; else it stands for itself.
+# A character escaped by its number, an escaped blank of a string, or any plain character.
 _ESCAPED = re.compile(
     r"(?:%(?:25)*|\\+x|\\+u00|&#x0*)([0-9a-f]{2})|&#0*(\d{2,3})|(\\+[abfnrtv])|.",
     re.DOTALL | re.IGNORECASE,
@@ -22,10 +22,10 @@ _ESCAPED = re.compile(
 
 
 def mask_secret(text: str, secret: str, piece: int) -> str:
-    """Return a text in which so many letters and digits in a row of a secret do not stand.
+    """Return a text in which any ``piece`` consecutive letters and digits of a secret are masked.
 
-    Upper and lower case are one, what stands between letters and digits does not count, nor
-    does it whether they are escaped. A secret of fewer than 8 is none.
+    Case, escapes and the characters between letters and digits are ignored. A secret of fewer
+    than 8 letters and digits is not masked.
     """
     key = "".join(letter for letter, _ in _alphanumerics(secret, _PLAIN))
     if len(key) < _SHORTEST:

@@ -12,22 +12,22 @@ from specahd.llm.options import number_option
 
 
 class Mixture:
-    """Passes each request to one of several proposers, chosen by the request's seed.
+    """A proposer that passes each request to one of several, chosen by the request's seed.
 
-    Which one answers depends on the sample alone, so a run that is repeated or
-    resumed asks the same model again.
+    The choice depends only on the sample, so a repeated or resumed run uses
+    the same model for it again.
 
     Parameters
     ----------
     proposers
-        At least one, by name.
+        The proposers by name, at least one.
     weights
-        One for each, of at least 0, not all 0: its share of the requests.
+        Share of the requests of each proposer, at least 0, not all 0.
 
     Raises
     ------
     ConfigError
-        The weights do not belong to the proposers, or are no shares.
+        The weights do not match the proposers, or are not valid shares.
     """
 
     def __init__(self, proposers: Mapping[str, Proposer], weights: Mapping[str, float]) -> None:
@@ -52,7 +52,7 @@ class Mixture:
                 self._proposers[name].preflight(contracts)
 
     def tariff(self, request: Request | None = None) -> Tariff:
-        """Return the tariff of the request's proposer; for None, that of the dearest."""
+        """Return the tariff of the request's proposer; for None, the most expensive one."""
         if request is not None:
             return self._proposers[self.chosen_name(request)].tariff(request)
         asked = zip(self._names, self._shares, strict=True)

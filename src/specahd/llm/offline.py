@@ -1,11 +1,10 @@
 """A proposer that needs no language model: program synthesis on the contract's vocabulary.
 
-It answers the same requests as a model does, with the same kind of text, and
-like a model it knows nothing but the request: a parent is only its source, and
-is read back into a derivation tree before it is varied. The same holds for the
-programs of skill records, which weigh the variations (:mod:`specahd.llm.guidance`).
-What it does to the parents is the operator's treatment; it reads no instruction.
-Asked for a text, it states the scores.
+It answers the same requests as a model, with the same kind of text, and uses only the
+request. A parent is given as source; its derivation tree is recovered before it is
+varied. So are the trees of the programs of skill records, which weight the variations
+(:mod:`specahd.llm.guidance`). The operator's treatment determines the variation;
+instructions are not read. A requested text states the scores.
 """
 
 import textwrap
@@ -36,16 +35,16 @@ class OfflineProposer:
     """
 
     def __init__(self) -> None:
-        # A vocabulary has no hash; the grammar that is kept keeps its id taken.
+        # A vocabulary has no hash; the stored grammar keeps the vocabulary's id in use.
         self._grammars: dict[int, Grammar] = {}
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Make sure that programs can be composed for each contract.
+        """Check that programs can be composed for each contract.
 
         Raises
         ------
         ConfigError
-            One of them has no vocabulary.
+            A contract has no vocabulary.
         """
         for contract in contracts:
             self._grammar(contract)
@@ -57,20 +56,20 @@ class OfflineProposer:
         """Do nothing."""
 
     def propose(self, request: Request) -> Reply:
-        """Write a program that differs from its parents, and the idea behind it; or a text."""
+        """Return a program that differs from its parents and its idea, or a text if requested."""
         if request.operator.wants_text:
             return Reply(_text(request))
         contract = request.contract
         grammar = self._grammar(contract)
         rng = generator(request.seed, "offline", str(request.level), request.round, request.index)
         sources = {parent.program.source for parent in request.parents}
-        # A parent that the vocabulary cannot derive has nothing to vary.
+        # A parent that the vocabulary cannot derive is not varied.
         trees = [grammar.recover(parent.program.source) for parent in request.parents]
         parents = [tree for tree in trees if tree is not None]
         changes = measured_changes(grammar, request) if parents else []
         treatment = request.operator.treatment
         draw = partial(_vary, grammar, treatment, parents, rng)
-        # A child must not repeat a parent; where variation runs dry, a fresh sample steps in.
+        # A child must not repeat a parent; if variation finds none, a fresh sample is drawn.
         for attempt in range(2 * TRIES):
             if attempt >= TRIES or not parents:
                 tree = grammar.draw_program(rng)
@@ -109,7 +108,7 @@ def _vary(
         varied = retune(first, rng)
     elif treatment is Treatment.SIMPLIFY:
         varied = simplify(grammar, first, rng)
-    # A program without numbers or without anything to spare changes its form instead.
+    # A program without numbers, or too small to simplify, is restructured instead.
     return varied or restructure(grammar, first, rng)
 
 

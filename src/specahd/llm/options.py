@@ -14,7 +14,7 @@ def number_option(option: str, value: float, low: float) -> float:
     Raises
     ------
     ConfigError
-        It is no finite number of at least ``low``.
+        The value is not a finite number of at least ``low``.
     """
     # nan fails the comparison.
     sound = isinstance(value, int | float) and not isinstance(value, bool)
@@ -31,7 +31,7 @@ def request_options(
     Raises
     ------
     ConfigError
-        One of those is among them, or a value is not plain.
+        A reserved name is among them, or a value is not plain.
     """
     try:
         plain: dict[str, Any] = dict(options or {})

@@ -1,7 +1,7 @@
-"""From the text of a reply to one function and its idea, or to the reason why not.
+"""Parsing of a reply into one function and its idea, or into the reason why that fails.
 
-What a model may add around and inside its answer is discarded
-silently; anything else is a failure and is never repaired.
+Common additions of models around and inside the answer are discarded
+silently; any other deviation is a failure and is never repaired.
 """
 
 import ast
@@ -12,18 +12,18 @@ from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
 
 MAX_LENGTH = 100_000
-"""Longest reply that is read, in characters, thoughts apart."""
+"""Longest reply that is read, in characters, without the thoughts."""
 MAX_TEXT = 4000
 """Longest text that is kept of a reply, in characters: later prompts may contain it."""
 
-# Matched against text that anyone may have written: none of these may backtrack far.
+# These are matched against untrusted text, so none of them may backtrack far.
 _THOUGHT = re.compile(r"<(?P<end>/?)think(?:ing)?>")
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`~]*)")
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?def\s", re.MULTILINE)
 _CODE = re.compile(
     r"(?:async\s+)?def\s|class\s+\w+\s*[:(]|@\w|import\s+\w|from\s+[\w.]+\s+import\b|\w+\s*=[^=]"
 )
-# Below the function, in one block with it: an idea, comments, a fence within the fence.
+# Lines below the function in its block: an idea, comments, a fence within the fence.
 _NO_CODE = re.compile(r"[ \t]*$|#|\{|[ \t]*(?:```|~~~)")
 _HARMLESS = {("numpy", "np"), ("math", None)}
 
@@ -38,7 +38,7 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
     Raises
     ------
     ParseError
-        The reply holds anything but one design sentence in braces and one
+        The reply does not hold exactly one design sentence in braces and one
         function with the contract's name and arguments.
     """
     text = _without_thoughts(text.removeprefix("\ufeff"))
@@ -60,9 +60,9 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
 
 
 def parse_text(text: str) -> str:
-    """Return the text in a reply: without thoughts and control characters, cut if too long.
+    """Return the text of a reply, truncated and without thoughts and control characters.
 
-    Empty if there is nothing in it that a later prompt could tell.
+    The text is empty if the reply has no letter or digit.
     """
     text = _without_thoughts(text.removeprefix("\ufeff")).replace("\r\n", "\n")
     # Unprintable characters, and lone surrogates, could not be sent again.
@@ -84,7 +84,7 @@ def _without_thoughts(text: str) -> str:
         elif not thinking:
             kept.append(text[start : mark.start()])
             thinking = True
-    # A reply cut short has no closing one.
+    # A truncated reply may have no closing mark.
     return "".join(kept if thinking else [*kept, text[start:]])
 
 
@@ -123,7 +123,7 @@ def _split_fences(text: str) -> tuple[list[str], list[str]]:
 
 
 def _closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
-    """Say whether a fence ends a block, by Markdown's rules, and is no part of a docstring."""
+    """Return whether a fence ends a block by Markdown's rules, rather than being part of it."""
     shallow = len(fence["indent"]) <= max(3, len(opening["indent"]))
     return shallow and fence["marks"].startswith(opening["marks"]) and not fence["info"].strip()
 
@@ -135,9 +135,9 @@ def _begins_function(line: str) -> bool:
 def _split_at_function(lines: list[str], *, fenced: bool) -> tuple[str, str]:
     """Split lines into the text before and after a function, and the function.
 
-    In a fence everything counts as code that does not look like anything else,
-    outside only what looks like code does. An idea may stand in a comment, but
-    not in one inside the function.
+    Inside a fence every line is code unless it has another recognised form. Outside,
+    only lines in the form of code are code. An idea may be in a comment above or below
+    the function, but not inside it.
     """
     starts = [i for i, line in enumerate(lines) if _CODE.match(line)]
     if not (starts or fenced):
@@ -208,7 +208,7 @@ def _only_idea(prose: str) -> str:
 
 
 class _WithoutHarmlessImports(ast.NodeTransformer):
-    """Drops ``import numpy as np`` and ``import math``, wherever they stand."""
+    """A transformer that removes ``import numpy as np`` and ``import math`` from all blocks."""
 
     def visit_Import(self, node: ast.Import) -> ast.Import | None:
         harmless = all((alias.name, alias.asname) in _HARMLESS for alias in node.names)

@@ -127,9 +127,9 @@ class Recorded:
         A cassette, or the ``wal.jsonl`` of a run.
     match
         ``hash``: a reply answers the request that it was recorded for and no other.
-        ``sample``: it answers whatever is asked for the sample of the same level, round and
-        index. The replies of a model then remain of use when a prompt has changed, but the
-        run is no longer one that the model has made.
+        ``sample``: it answers any request for the sample of the same level, round and index.
+        The replies of a model then remain usable when a prompt has changed, but the run is
+        no longer one that the model has made.
 
     Raises
     ------
@@ -157,9 +157,9 @@ class Recorded:
             )
 
     def tariff(self, request: Request | None = None) -> Tariff:
-        """Return that of the recording, so that a bound ends a replay where it ended the run.
+        """Return the recording's tariff, so that a bound ends a replay where it ended the run.
 
-        What the recording stopped short of asking counts as the dearest request.
+        A request that was not recorded has the price of the most expensive one.
         """
         if request is None:
             return self._dearest
@@ -189,7 +189,7 @@ def _read_lines(path: Path, match: str = HASH) -> Mapping[str, _Line]:
     """Return the lines of a cassette by the hash of their request, or by their sample.
 
     A request that was made twice, by a run that was killed and resumed, has the
-    reply that the run went on with: the last. A torn last line is passed over.
+    reply that the run went on with: the last. A torn last line is skipped.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One model of one service: its name, and the meaning of its errors."""
+"""One model of one service: its name, and the classification of its errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ class Refusal(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A model, the host that it answers from, and the key that opens it, if it needs one.
+    """A model, the host that serves it, and its key, if it needs one.
 
-    ``option`` is what names the model in a configuration, as messages have it.
+    ``option`` is the option that names the model in a configuration, for messages.
     """
 
     model: str
@@ -51,7 +51,7 @@ class Service:
         status
             The HTTP status; 200 if the complaint stands where a reply should.
         wait
-            Seconds for which the service asks to be left alone.
+            Seconds that the service requires before the next request.
         """
         words = self.quote(complaint.message)
         detail = f" ({words})" if words else ""

@@ -1,7 +1,7 @@
-"""The one way to services that speak OpenAI's API, for texts as for vectors: the package openai.
+"""Client of services with OpenAI's API, for texts and for vectors, on the package openai.
 
-It makes the requests. When one is made again, how long it may take in all and what a failure
-means, :class:`ServiceClient` decides; its users say what they ask and how they read an answer.
+The package makes the requests. :class:`ServiceClient` decides on retries, on the total time and
+on the class of a failure; its callers define the requests and read the answers.
 
 The package's errors hold the request with its key: none of them leaves this module, neither as
 a cause nor as a context.
@@ -57,7 +57,7 @@ class ServiceClient:
         Seconds of silence, and seconds in all, after which a request counts as
         unanswered; so it ends in less than twice as many.
     attempts
-        How often one request is made before it fails.
+        Number of attempts of a request before it fails.
     backoff, patience
         Seconds of the longest wait after the first attempt, which doubles with
         each further one, and of the longest wait of all, Retry-After included.
@@ -89,7 +89,7 @@ class ServiceClient:
         self._patience = number_option(f"{group}.patience", patience, 0)
         self._key = find_key(api_key_env, self.host, group) if api_key_env is not None else None
         self._closed = threading.Event()
-        # At DEBUG it writes headers, in which a service may repeat the key.
+        # At DEBUG it logs headers, in which a service may repeat the key.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
         # A server on this machine is not behind the proxy that the environment may name.
         remote = urlsplit(base_url).hostname not in _LOOPBACK
@@ -98,7 +98,7 @@ class ServiceClient:
             self.openai = openai.OpenAI(
                 api_key=key,
                 base_url=base_url,
-                # Else OPENAI_CUSTOM_HEADERS could put another key there.
+                # Otherwise OPENAI_CUSTOM_HEADERS could set another key.
                 default_headers={"Authorization": f"Bearer {key}"},
                 http_client=_PunctualClient(trust_env=remote, verify=_certificates(remote)),
                 max_retries=0,
@@ -107,7 +107,7 @@ class ServiceClient:
             pass
         else:
             return
-        # Raised out here, for a proxy's address may hold a password.
+        # Raised outside the handler, because a proxy's address may hold a password.
         raise ConfigError(
             f"Expected {group}.base_url, and the proxy of the environment, to be http(s)://…, "
             f"got {self.host}."
@@ -138,7 +138,7 @@ class ServiceClient:
         Parameters
         ----------
         failed
-            What is said of a service that answered no attempt.
+            Message for a service that answered no attempt.
 
         Raises
         ------
@@ -215,9 +215,9 @@ class ServiceClient:
         Parameters
         ----------
         method, arguments
-            One of ``openai`` that returns raw responses, and what it is called with.
+            A method of ``openai`` that returns raw responses, and its arguments.
         read
-            Reads a body, and raises NoReply for one that is no answer.
+            Reads a body, and raises NoReply if it is not an answer.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class ServiceClient:
             problem = RetryableError(f"no answer within {round(seconds, 1):g} seconds")
         except openai.APIConnectionError as error:
             problem = RetryableError(f"no connection ({service.quote(str(error.__cause__))})")
-        # Raised out here, so that the error that holds the key is not its context.
+        # Raised outside the handler, so that the error with the key is not its context.
         raise problem
 
 
@@ -259,7 +259,7 @@ class _PunctualClient(openai.DefaultHttpxClient):
                 body += piece
                 if len(body) > MAX_BODY:
                     raise RetryableError(f"a body of more than {MAX_BODY} bytes")
-                # A service that is busy may send blanks for as long as it likes.
+                # A busy service may send blanks without end.
                 if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("too slow", request=request)
         # The body is decompressed now.

@@ -30,7 +30,7 @@ def fill_template(node: Any, holes: Mapping[str, Callable[[], ast.expr]]) -> Any
     if isinstance(node, ast.Name) and node.id in holes:
         return holes[node.id]()
     if isinstance(node, ast.AST):
-        # Those without fields (operators, contexts) are the parser's only ones of their kind.
+        # Nodes without fields (operators, contexts) are singletons of the parser.
         fields = [fill_template(getattr(node, name), holes) for name in node._fields]
         copy = type(node)(*fields) if fields else node
         # Unparse needs the line of a statement.
@@ -62,7 +62,7 @@ def match(text: str, node: Any, holes: Collection[str]) -> dict[str, Any] | None
     Returns
     -------
     dict or None
-        What stands in each hole; None if the two differ elsewhere.
+        The expression in each hole; None if the two differ elsewhere.
     """
     found: dict[str, Any] = {}
     template = parse_template(text)
@@ -110,7 +110,7 @@ def _match_lists(
 
 
 def droppable_names(text: str, holes: Iterable[str]) -> frozenset[str]:
-    """Return the names that a body sets once and without a hole: it may do without them."""
+    """Return the names that a body sets once and without a hole; these lines may be dropped."""
     return _droppable(text, tuple(holes))
 
 

@@ -1,4 +1,4 @@
-"""Variation of derivation trees: what a treatment (of an operator) does to a program."""
+"""Variation of derivation trees: the changes of a program for an operator's treatment."""
 
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
-    """Build on another backbone than any parent's, with parts of one of them."""
+    """Return a tree with parts of one parent, and if possible a root production that none has."""
     backbones = grammar.rules(grammar.vocabulary.root)
     taken = [parent.rule for parent in parents]
     untaken = [rule for rule in backbones if all(rule is not one for one in taken)] or backbones
@@ -21,11 +21,11 @@ def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
 
 
 def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
-    """Keep the backbone of the first program and take over parts of the second.
+    """Return the first program with parts of the second.
 
-    If they share the backbone, the two are mixed place by place. Else, or by
-    chance, one part of the first is replaced by one of the second, or joined
-    by a term of it.
+    If both have the same root production, they may be mixed position by position.
+    Otherwise one part of the first is replaced with a part of the second, or
+    wrapped in a term of it.
     """
     if first.rule is second.rule and rng.random() < 0.4:
         return _mix(first, second, rng)
@@ -36,7 +36,7 @@ def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
     places = [(path, node) for path, node in first.walk() if path and node.makes in offers]
     if not places:
         return first
-    # Numbers alone cross over only where the two have nothing else in common.
+    # Numbers are exchanged only if the programs have no other type in common.
     parts = [(path, node) for path, node in places if isinstance(node.rule, Production)]
     places = parts or places
     path, node = _choose_smallest(places, [node.size for _, node in places], rng)
@@ -51,7 +51,7 @@ def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
 
 
 def graft(tree: Tree, part: Tree, rng: Rng) -> Tree | None:
-    """Put a part in the place of another of its type, around it if it can be; None if nowhere."""
+    """Replace a subtree of the part's type with the part, or wrap it; None if there is no place."""
     places = [(path, node) for path, node in tree.walk() if path and node.makes == part.makes]
     if not places:
         return None
@@ -67,7 +67,7 @@ def _is_chain(tree: Tree) -> bool:
 
 
 def _with_first(children: tuple[Tree, ...], new: Tree) -> list[Tree]:
-    """The children, the first of the new one's type replaced."""
+    """Return the children, with the first one of the new tree's type replaced by it."""
     position = next(i for i, child in enumerate(children) if child.makes == new.makes)
     return [*children[:position], new, *children[position + 1 :]]
 
@@ -84,7 +84,7 @@ def _mix(first: Tree, second: Tree, rng: Rng) -> Tree:
 
 
 def restructure(grammar: Grammar, tree: Tree, rng: Rng) -> Tree:
-    """Change the form of one part: a fresh part, another production, or a wrapping."""
+    """Replace one part with a fresh part or another production, or wrap it in a production."""
     places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Production)]
     path, node = _choose_smallest(places, [node.size for _, node in places], rng)
     depth = max(2, min(MAX_DEPTH - len(path), 3))
@@ -100,7 +100,7 @@ def restructure(grammar: Grammar, tree: Tree, rng: Rng) -> Tree:
 
 
 def _recast(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
-    """Another production of the same type, with as many of the old children as fit."""
+    """Return another production of the same type, with as many of the old children as fit."""
     others = [rule for rule in grammar.rules(node.makes) if rule is not node.rule]
     if not others:
         return node
@@ -108,7 +108,7 @@ def _recast(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
 
 
 def _wrap(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
-    """A production that takes the old part as one of its own."""
+    """Return a production that has the old part as a child."""
     takers = [
         rule
         for rule in grammar.rules(node.makes)
@@ -155,9 +155,9 @@ def _perturb(node: Tree, rng: Rng) -> Tree:
 
 
 def simplify(grammar: Grammar, tree: Tree, rng: Rng) -> Tree | None:
-    """Make the program smaller; None if it cannot be.
+    """Return a smaller program; None if there is none.
 
-    A part gives way to a part of its own, or to the plainest of its type.
+    A part is replaced with one of its own subtrees of its type, or with a smaller production.
     """
     smaller: list[Tree] = []
     for path, node in tree.walk():
@@ -176,7 +176,7 @@ def simplify(grammar: Grammar, tree: Tree, rng: Rng) -> Tree | None:
 
 
 def _fit_children(rule: Production, node: Tree) -> Tree | None:
-    """The production with the node's own children in every hole, if they suffice."""
+    """Return the production with the node's children in its holes; None if they do not suffice."""
     spare = list(node.children)
     children = []
     for kind in rule.holes.values():
@@ -189,7 +189,7 @@ def _fit_children(rule: Production, node: Tree) -> Tree | None:
 
 
 def _choose_smallest(items: list[T], changes: list[int], rng: Rng) -> T:
-    """Choose one item; the less it changes, the likelier."""
+    """Choose one item; the smaller its change, the likelier."""
     weights = 1 / np.array(changes)
     return items[rng.choice(len(items), p=weights / weights.sum())]
 

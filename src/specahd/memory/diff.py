@@ -12,13 +12,13 @@ from specahd.core.syntax import parse
 IDEA = 200
 """Longest idea in a description, in characters."""
 CODE = 300
-"""The longest description of the code, in characters; a longer one is left out."""
+"""Longest description of the code, in characters; a longer one is left out."""
 KEPT = 0.5
-"""Share of lines in common from which one program counts as a form of another."""
+"""Least share of common lines of two programs that count as variants."""
 LONG = 100
-"""Statements above which lines that come often are not matched."""
+"""Number of statements of a body above which its frequent lines are not matched."""
 PIECE = 70
-"""Longest piece of code in it."""
+"""Longest piece of code in a description, in characters."""
 
 _ORDER = ("became", "new", "gone")
 _Part = ast.AST | list[ast.stmt]
@@ -34,7 +34,7 @@ def describe_child(child: Program, parent: Program) -> str:
 
 
 def are_related(one: Program, other: Program) -> bool:
-    """Say whether two programs are variants: they share half of their lines."""
+    """Return whether two programs are variants: they share half of their lines."""
     lines, others = (program.source.splitlines()[1:] for program in (one, other))
     return SequenceMatcher(None, lines, others, autojunk=False).ratio() >= KEPT
 
@@ -42,9 +42,9 @@ def are_related(one: Program, other: Program) -> bool:
 def changed_parts(old: str, new: str) -> str:
     """Return the smallest parts in which one function differs from another.
 
-    What was replaced comes first, then what is new, then what is gone. It is empty where
-    the whole takes more than ``CODE`` characters: some pieces of a rewritten function say
-    nothing of it.
+    Replaced parts come first, then new parts, then removed parts. The text is empty if
+    it would exceed ``CODE`` characters, because single pieces of a rewritten function do
+    not describe it.
     """
     found = dict.fromkeys(_changes(_body(old), _body(new)))
     changes = sorted(found, key=lambda change: _ORDER.index(change[0]))
@@ -80,14 +80,14 @@ def _changes(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Iterator[_Chan
 
 
 def _head(statement: ast.stmt) -> str:
-    """Return the part of a statement that its later versions keep: its target, or else its type."""
+    """Return the part of a statement that a new version keeps: its target, or else its type."""
     if isinstance(statement, ast.Assign):
         return ast.unparse(statement.targets[0])
     return type(statement).__name__
 
 
 def _change(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
-    """Yield the two trees, or the smallest differing parts that are meaningful."""
+    """Yield the change between two trees, by their smallest differing parts that are meaningful."""
     pairs = _below(old, new)
     if not all(_is_meaningful(before) or _is_meaningful(after) for before, after in pairs):
         pairs = []
@@ -101,7 +101,7 @@ def _change(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
 
 
 def _below(old: ast.AST, new: ast.AST) -> list[tuple[_Part, _Part]]:
-    """Return the parts in which two trees differ, none if the trees are of different forms."""
+    """Return the parts in which two trees differ; an empty list if their forms differ."""
     parts, others = list(_parts(old)), list(_parts(new))
     if type(old) is not type(new) or [name for name, _ in parts] != [name for name, _ in others]:
         return []
@@ -110,7 +110,7 @@ def _below(old: ast.AST, new: ast.AST) -> list[tuple[_Part, _Part]]:
 
 
 def _parts(node: ast.AST) -> Iterator[tuple[str, _Part]]:
-    """Yield the parts of a tree: a block of statements is one part; comparing forms have names."""
+    """Yield the parts of a tree, each with its field's name; a block of statements is one part."""
     for name, value in ast.iter_fields(node):
         if isinstance(value, list) and name in ("body", "orelse"):
             yield name, value
@@ -123,7 +123,7 @@ def _parts(node: ast.AST) -> Iterator[tuple[str, _Part]]:
 
 
 def _is_meaningful(part: _Part) -> bool:
-    """Say whether a part is meaningful alone, unlike a number, a name or an operator."""
+    """Return whether a part is meaningful alone, unlike a number, a name or an operator."""
     if isinstance(part, ast.AST):
         return isinstance(part, ast.expr) and not isinstance(part, ast.Constant | ast.Name)
     return True

@@ -1,8 +1,8 @@
 """The neural memory: programs are compared by embeddings of their text.
 
-A server encodes (:mod:`specahd.memory.endpoint`, docs/reference/memory.md). Its vectors may
-differ in the last digits from one day to the next; a run that is resumed takes
-its earlier decisions from the journal, and asks only for what it still has to decide.
+A server computes the vectors (:mod:`specahd.memory.endpoint`, docs/reference/memory.md). They
+may differ in the last digits from day to day. A resumed run therefore reads its earlier
+decisions from the journal, and requests vectors only for new decisions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from specahd.memory.memory import Memory
 from specahd.memory.vectors import VectorCache
 
 LENGTH = 20_000
-"""Characters of a program that are sent: more than the encoders read of it."""
+"""Number of characters of a program that are sent; the encoders read fewer."""
 
 
 def embedded(
@@ -43,9 +43,9 @@ def embedded(
     Parameters
     ----------
     models
-        What the server calls each encoder, by the name that stands in records.
+        The server's name of each encoder, by its name in records.
     cache
-        The folder in which vectors are kept; None for none.
+        The folder in which vectors are stored; None stores nothing.
     base_url, api_key_env, batch, timeout, attempts, backoff, patience, options
         Those of :class:`~specahd.memory.endpoint.Endpoint`.
     memory
@@ -86,18 +86,18 @@ def embedded(
 def text_of(program: Program) -> str:
     """Return the text for an encoder: the design sentence, then the canonical source.
 
-    No instruction stands before it; models that want one get it from their server.
+    No instruction precedes it; a server adds one for models that need it.
     """
     text = f"{program.idea}\n\n{program.source}"[:LENGTH]
-    # A reply may hold half of a surrogate pair, which no request can bear.
+    # A reply may hold half of a surrogate pair, which a request cannot contain.
     return text.encode(errors="replace").decode()
 
 
 class NeuralEncoder:
-    """An encoder that asks an embedding model of a server for the vector of a program's text.
+    """An encoder that requests the vector of a program's text from a server's embedding model.
 
-    Vectors are asked for as soon as programs are added, so that several encoders
-    wait together, and are there when they are compared.
+    Vectors are requested as soon as programs are added, so that several encoders
+    wait at the same time, and the vectors are ready for the comparison.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class NeuralEncoder:
     endpoint, cache
         The server, and the cache that is read first.
     threads
-        In which the waiting is done.
+        Pool of threads that wait for the server.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class NeuralEncoder:
         self._asked: Future[Vectors] | None = None
 
     def preflight(self) -> None:
-        """Make sure that the server answers and that vectors can be kept."""
+        """Check that the server answers and that vectors can be stored."""
         self._endpoint.preflight(self._service)
         self._cache.require()
 
     def add(self, programs: Sequence[Program]) -> None:
-        """Take in programs, and ask for the vectors of texts that are new."""
+        """Add programs, and request the vectors of new texts."""
         self._receive()
         texts = [text_of(program) for program in programs]
         fresh = [text for text in dict.fromkeys(texts) if text not in self._rows]
@@ -150,9 +150,9 @@ class NeuralEncoder:
         """
         self._receive()
         row = self._places[position]
-        # By one thread: several take longer, and add in an order of their own.
+        # einsum uses one thread: several take longer, and sum in a varying order.
         cosines = np.einsum("ij,j->i", self._vectors, self._vectors[row]).clip(-1, 1)
-        # Equal texts: exactly 1, not only within an ulp.
+        # The cosine of equal texts is exactly 1, without a rounding error.
         cosines[row] = 1.0
         found: NDArray[np.float64] = cosines[self._places]
         return found
@@ -163,7 +163,7 @@ class NeuralEncoder:
         try:
             vectors = self._asked.result().astype(np.float64)
         except BaseException:
-            # The run ends; else its process waits for other threads, and they for the server.
+            # The run ends; an open endpoint would delay its process until the threads time out.
             self._endpoint.close()
             raise
         self._asked = None
@@ -171,7 +171,7 @@ class NeuralEncoder:
         self._vectors = np.vstack([self._vectors, vectors]) if self._vectors.size else vectors
 
     def _encode(self, texts: Sequence[str], dimension: int | None) -> Vectors:
-        """Return the vectors of texts (in a thread), all of the length of the first one known."""
+        """Return the vectors of texts, all of one length; called in a thread."""
         model, options = self._service.model, self._endpoint.options
         known: dict[str, NDArray[np.float32]] = {}
         for text in texts:
@@ -184,7 +184,7 @@ class NeuralEncoder:
             vectors = self._endpoint.embed(self._service, batch, dimension)
             dimension = vectors.shape[1]
             for text, vector in zip(batch, vectors, strict=True):
-                # Kept at once, so that a run that ends here does not ask again.
+                # Stored at once, so that a run that ends here does not request them again.
                 self._cache.put(model, options, text, vector)
                 known[text] = vector
         return np.stack([known[text] for text in texts])

@@ -1,4 +1,4 @@
-"""Texts to vectors, by any endpoint that speaks OpenAI's embeddings."""
+"""Embedding of texts by any endpoint with OpenAI's embeddings API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from specahd.llm.service_client import ServiceClient
 _OURS = {"encoding_format", "input", "model"}
 
 Vectors = NDArray[np.float32]
-"""One text a row."""
+"""Array of vectors, one row for each text."""
 
 
 class Endpoint:
@@ -28,9 +28,9 @@ class Endpoint:
         The address before ``/embeddings``.
     api_key_env
         The environment variable that holds the key (:mod:`specahd.llm.keys`);
-        None if the server wants none.
+        None if the server needs none.
     batch
-        How many texts one request has at most.
+        Largest number of texts of one request.
     options
         Further fields of each request.
     waits
@@ -63,22 +63,22 @@ class Endpoint:
         return f"Endpoint({self._client.host})"
 
     def service(self, model: str, option: str) -> Service:
-        """Return a model of the server, which ``option`` names."""
+        """Return a model of the server; ``option`` is the setting that names it."""
         return self._client.service(model, option)
 
     def close(self) -> None:
-        """Close: waiting requests fail at once, running ones with their attempt."""
+        """Close the client; waiting requests fail at once, running ones after their attempt."""
         self._client.close()
 
     def preflight(self, service: Service) -> None:
-        """Make sure that the server has a model that gives vectors, by asking for one.
+        """Check that the server's model returns vectors, by requesting one.
 
-        Which models it lists, if it does, only tells what to name instead.
+        The server's list of models is used only for the message of an error.
 
         Raises
         ------
         ServiceError
-            The server is not there, or the key or the model is wrong.
+            The server does not answer, or the key or the model is wrong.
         """
         try:
             self._client.probe(lambda deadline: self._examine(service, deadline))
@@ -90,7 +90,7 @@ class Endpoint:
             ) from None
 
     def batches(self, texts: Sequence[str]) -> list[Sequence[str]]:
-        """Return the texts in as many parts as requests are needed."""
+        """Return the texts in parts, one for each request."""
         return [texts[i : i + self._batch] for i in range(0, len(texts), self._batch)]
 
     def embed(self, service: Service, texts: Sequence[str], dimension: int | None) -> Vectors:
@@ -99,12 +99,12 @@ class Endpoint:
         Parameters
         ----------
         dimension
-            How long the vectors have to be; None if that is open.
+            Required length of the vectors; None for any length.
 
         Raises
         ------
         TransportError
-            No attempt brought them.
+            Every attempt failed.
         ServiceError
             The server refuses every request.
         """
@@ -138,7 +138,7 @@ class Endpoint:
                 extra_body=self.options,
             )
         except Blocked as refusal:
-            # There is no reply to put in the place of a vector.
+            # A blocked text has no vector, so the run cannot continue without it.
             raise ServiceError(f"{service.host} refuses a text: {refusal}") from None
 
 
@@ -148,25 +148,25 @@ def read_vectors(body: bytes, count: int, dimension: int | None = None) -> Vecto
     Parameters
     ----------
     count
-        How many there have to be.
+        Required number of vectors.
     dimension
-        How long they have to be; None if that is open.
+        Required length of the vectors; None for any length.
 
     Raises
     ------
     NoReply
-        They are not there, or are no vectors.
+        The vectors are missing or invalid.
     """
     entries = read_object(body.decode(errors="replace")).get("data")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise NoReply("the answer has no list of vectors")
     places = [entry.get("index") for entry in entries]
-    # True and 1.0 would pass for 1.
+    # True and 1.0 are equal to 1, but are not valid indices.
     if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
         raise NoReply(f"the answer has not one vector for each of {count} texts")
     rows = [entries[places.index(place)].get("embedding") for place in range(count)]
     try:
-        # Too large numbers become infinite, and are refused below.
+        # Numbers that are too large become infinite, and are refused below.
         with np.errstate(over="ignore"):
             vectors = np.asarray(rows, dtype=np.float32)
     except (OverflowError, TypeError, ValueError):

@@ -14,25 +14,25 @@ from specahd.memory.similarity import FUSED, ProgramEncoder, SimilarityIndex
 
 
 class Memory:
-    """Remembers the programs of one level, and the skill records that they left.
+    """Store of the programs of one level, and of their skill records.
 
-    docs/reference/memory.md says how programs are compared.
+    docs/reference/memory.md describes how programs are compared.
 
-    It recognises repetitions before they are evaluated, and finds the records
-    that are nearest to a program. It never enters into a score or the router.
+    It detects duplicates before they are evaluated, and finds the records
+    of the most similar programs. It never affects a score or the router.
 
     Parameters
     ----------
     encoders
-        What programs are compared by, by name, the most telling one first.
+        Encoders that programs are compared by, by name, the most informative one first.
     fuse
-        How many of them are used, from the first.
+        Number of encoders that are used, from the first.
     threshold
-        Least fused similarity that makes a duplicate, above 0 and at most 1.
+        Least fused similarity of a duplicate, above 0 and at most 1.
     filter
-        Whether duplicates are turned away.
+        Whether duplicates are rejected.
     skills
-        How many records a request has at most.
+        Largest number of records in a request.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class Memory:
             "filter": filter,
             "skills": skills,
         }
-        """Its options: the names of the used encoders, and the rest."""
+        """Options of the memory: the names of the used encoders, and the other options."""
         self._space = SimilarityIndex(dict(islice(encoders.items(), fuse)))
         self._threshold = threshold
         self._filter = filter
@@ -79,12 +79,12 @@ class Memory:
         self._skills: dict[str, Skill] = {}
 
     def preflight(self) -> None:
-        """Make sure, before a run starts, that programs can be compared.
+        """Check, before a run starts, that programs can be compared.
 
         Raises
         ------
         ServiceError
-            What encodes them cannot be used.
+            An encoder cannot be used.
         """
         if self._filter or self._insertions:
             self._space.preflight()
@@ -92,14 +92,14 @@ class Memory:
     def judge(self, program: Program, known: Verdict | None = None) -> Verdict:
         """Compare a program with all earlier ones, and store it.
 
-        An identical normalised syntax tree is always a duplicate, whatever the
-        idea. A program that was turned away is remembered, too.
+        A program with an identical normalised syntax tree is always a duplicate, even
+        if its idea differs. A rejected program is stored, too.
 
         Parameters
         ----------
         known
-            What was found before, in a run that is repeated: models may not
-            find quite the same again.
+            The recorded verdict if a run is resumed; it is returned as it is, because
+            the vectors of models may differ slightly. None: compare.
         """
         earlier = tuple(self._programs)
         self._programs.append(program.id)
@@ -112,7 +112,7 @@ class Memory:
         if not earlier:
             return Verdict()
         by_encoder = self._space.similarities(program.id, earlier)
-        # The oldest among equally near programs.
+        # argmax returns the oldest of equally near programs.
         position = int(np.argmax(by_encoder[FUSED]))
         nearest = earlier[position]
         similarity = {name: float(values[position]) for name, values in by_encoder.items()}
@@ -120,8 +120,8 @@ class Memory:
         return Verdict(same if same != program.id else near, nearest, similarity)
 
     def learn(self, skill: Skill) -> None:
-        """Store a record, in place of its older version."""
-        # Deleted first, so that the newest stands last.
+        """Store a record; it replaces the program's older record."""
+        # Deleted first, so that the newest record is the last one.
         self._skills.pop(skill.program.id, None)
         self._skills[skill.program.id] = skill
 
@@ -138,8 +138,8 @@ class Memory:
     def retrieve(self, program: Program) -> tuple[Skill, ...]:
         """Return the records of the programs most similar to one, nearest first.
 
-        A program's own record, which tells where it fails, comes first. Of
-        equally near ones the newest.
+        The program's own record comes first, because it states where the program
+        fails. Among equally similar programs the newest record comes first.
         """
         if not self._insertions or not self._skills:
             return ()
@@ -150,12 +150,12 @@ class Memory:
         return tuple(newest[position] for position in order)
 
     def recall(self, identifiers: Sequence[str]) -> tuple[Skill, ...]:
-        """Return the records that a request bore, in a run that is repeated.
+        """Return the records that a recorded request contained; used when a run is resumed.
 
         Raises
         ------
         RunFailed
-            One of them was not made this time.
+            A record of the request was not made in this run.
         """
         by_id = {skill.id: skill for skill in self._skills.values()}
         if not by_id.keys() >= set(identifiers):

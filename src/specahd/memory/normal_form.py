@@ -1,9 +1,9 @@
 """A normal form of syntax trees, without details that do not change a program's meaning.
 
-Forgotten are the names of local variables, the order of operands that commute,
-the order of statements in a block, whether a difference is written as a sum,
-``a > b`` or ``b < a``, ``x.min()`` or ``np.min(x)``, and small differences
-between constants. The form is for comparing only: other programs share it too.
+It ignores the names of local variables, the order of operands that commute, the order of
+statements in a block, and small differences between constants. A difference has the form of a
+sum, ``a > b`` that of ``b < a``, and ``x.min()`` that of ``np.min(x)``.
+The form is for comparison only: different programs may share it.
 """
 
 import ast
@@ -18,7 +18,7 @@ from specahd.core.syntax import parse
 PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 """The lower bounds of a decade's bins: the R10 series of ISO 3, about 26% apart."""
 EXACT = 10
-"""Integers up to this magnitude are bins of their own: as an axis or a power they are structure."""
+"""Largest magnitude of integers with a bin of their own: axes and powers belong to the form."""
 
 _LARGEST = 1e300
 _LIBRARIES = ("np", "math")
@@ -35,9 +35,9 @@ class Node(NamedTuple):
     Parameters
     ----------
     edge
-        How it hangs below its parent; children on equal edges have no order.
+        The relation to the parent; children with equal edges have no order.
     label
-        Its kind and what it names, a bin if it is a number.
+        The kind of the node and the name in it; for a number, its bin.
     """
 
     edge: str
@@ -46,7 +46,7 @@ class Node(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The tree in one line; equal trees have equal lines."""
+        """The tree as one line of text; equal trees have equal texts."""
         below = sorted(child.text for child in self.children)
         return f"{self.edge}:{self.label}({','.join(below)})"
 
@@ -54,8 +54,8 @@ class Node(NamedTuple):
 def normal_form(source: str) -> tuple[Node, ...]:
     """Return the statements of a function in normal form.
 
-    A local variable is labelled with a digest of all that is assigned to it,
-    in which other locals are all alike: one step of colour refinement
+    The label of a local variable is a digest of all values assigned to it. In the
+    digest all local variables have the same name: one step of colour refinement
     (Weisfeiler and Leman 1968).
     """
     function, bound = _read(source)
@@ -65,12 +65,12 @@ def normal_form(source: str) -> tuple[Node, ...]:
 
 
 def local_names(source: str) -> frozenset[str]:
-    """Return the names that a function binds, its unassigned arguments left out."""
+    """Return the names that a function assigns; arguments that it never assigns are left out."""
     return frozenset(_read(source)[1])
 
 
 def bin_number(value: float) -> str:
-    """Return the bin of a number: itself if a small integer, else the preferred number below it."""
+    """Return the bin of a number: a small integer itself, else the preferred number below."""
     if not abs(value) <= _LARGEST:
         return "beyond"
     if isinstance(value, int) and abs(value) <= EXACT:
@@ -83,7 +83,7 @@ def bin_number(value: float) -> str:
     return f"{'-' * (value < 0)}{start}e{int(exponent)}"
 
 
-# All views of a program use it; the result is never changed.
+# Cached, because several views of a program call it; the result is never changed.
 @lru_cache(maxsize=1)
 def _read(source: str) -> tuple[ast.FunctionDef, _Bindings]:
     function = next(node for node in parse(source).body if isinstance(node, ast.FunctionDef))
@@ -125,7 +125,7 @@ def _digest(values: Iterable[tuple[str, ast.AST]], labels: Mapping[str, str]) ->
 
 
 def _node(edge: str, node: ast.AST, labels: Mapping[str, str]) -> Node:
-    """Return the normal form of a tree whose local variables bear these labels."""
+    """Return the normal form of a tree; ``labels`` maps its local variables to their labels."""
     match node:
         case ast.Name(id=name):
             return Node(edge, labels.get(name, name))
@@ -164,7 +164,7 @@ def _branch(edge: str, labels: Mapping[str, str], label: str, *below: tuple[str,
 
 
 def _any(edge: str, labels: Mapping[str, str], node: ast.AST) -> Node:
-    """Return a node without rules of its own: its kind, what it names, and its parts."""
+    """Return the form of a node that has no special rule: its kind, its names and its parts."""
     label = type(node).__name__
     below: list[tuple[str, ast.AST]] = []
     for field in node._fields:
@@ -178,7 +178,7 @@ def _any(edge: str, labels: Mapping[str, str], node: ast.AST) -> Node:
 
 
 def _terms(node: ast.AST, labels: Mapping[str, str], *, negative: bool) -> Iterator[Node]:
-    """Yield the terms of nested sums and differences, those to subtract on an edge of their own."""
+    """Yield the terms of nested sums and differences; the edge of a subtracted term is ``-``."""
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
             yield from _terms(left, labels, negative=negative)

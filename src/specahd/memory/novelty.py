@@ -1,4 +1,4 @@
-"""Novelty: the verdict on a program, and the normalised source that duplicates share."""
+"""Novelty: the verdict on a program, and the normalised source, which detects duplicates."""
 
 import ast
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class Verdict:
     nearest
         The most similar earlier program, None if none was compared.
     similarity
-        How similar that one is, in [0, 1], by encoder, and their mean as ``fused``.
+        Its similarity by encoder, in [0, 1], and the mean of these as ``fused``.
     """
 
     duplicate_of: str | None = None
@@ -28,7 +28,7 @@ class Verdict:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record of the journal, in plain values."""
+        """The journal's record of the verdict, in plain values."""
         return {
             "duplicate_of": self.duplicate_of,
             "nearest": self.nearest,
@@ -37,7 +37,7 @@ class Verdict:
 
 
 def normalised_source(source: str) -> str:
-    """Return a text that two functions share if and only if their trees agree up to local names."""
+    """Return a text; two functions share it if and only if they differ at most in local names."""
     tree = parse(source)
     assigned: dict[str, str] = {}
     # In order of appearance, so that a consistent renaming gives the same text.

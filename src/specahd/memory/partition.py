@@ -1,4 +1,4 @@
-"""Programs partitioned into groups of programs that are alike."""
+"""Partition of programs into groups of similar programs."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from specahd.memory.structural import StructuralEncoder
 from specahd.memory.views import VIEWS
 
 FEATURES = (*VIEWS, "score", "random")
-"""What programs can be partitioned by: how similar each is to all others in one view, their
-scores, or nothing but chance."""
+"""Names of the features that programs can be partitioned by: a view (the similarities of a program
+to all others in it), the score, or random numbers."""
 DIMENSIONS = 10
-"""The number of dimensions after reduction."""
+"""Largest number of dimensions after the reduction by principal components."""
 RANDOM = 20
-"""Random features of a program."""
+"""Number of random features of a program."""
 STARTS, STEPS = 10, 300
-"""The number of starts of k-means, and its largest number of steps."""
+"""Number of starts of k-means, and largest number of steps of a start."""
 
 FloatArray = NDArray[np.float64]
 
@@ -30,9 +30,9 @@ def partition_programs(
     Parameters
     ----------
     parents
-        At least one.
+        The programs with their scores, at least one.
     features
-        Among :data:`FEATURES`.
+        Names from :data:`FEATURES`.
     """
     labels = k_means(feature_rows(parents, features, rng), count, rng)
     groups = [
@@ -45,7 +45,7 @@ def partition_programs(
 def feature_rows(
     parents: Sequence[Parent], features: Sequence[str], rng: np.random.Generator
 ) -> FloatArray:
-    """Return a row for each program: its features, standardised and reduced by their variance."""
+    """Return a row for each program: its standardised features, reduced by principal components."""
     columns = []
     for name in features:
         if name == "score":
@@ -64,7 +64,7 @@ def feature_rows(
 
 
 def k_means(points: FloatArray, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the number of the cluster of each point, the best partition of several starts.
+    """Return the cluster number of each point in the best partition of several starts.
 
     Centres begin at points that are likely far from each other (k-means++, Arthur and
     Vassilvitskii 2007). There are fewer clusters than ``count`` if points coincide.

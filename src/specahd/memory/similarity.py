@@ -1,4 +1,4 @@
-"""Programs compared with each other: the mean cosine over several encoders."""
+"""Similarity of programs: the mean cosine over several encoders."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -9,28 +9,28 @@ from numpy.typing import NDArray
 from specahd.core.program import Program
 
 DIGITS = 6
-"""Decimals of a similarity, in comparisons as in records."""
+"""Number of decimals of a similarity, in comparisons and in records."""
 FUSED = "fused"
 
 Similarities = Mapping[str, NDArray[np.float64]]
-"""By encoder, and ``fused``: one value in [-1, 1] for each program."""
+"""Similarities by encoder and as ``fused``: one value in [-1, 1] for each program."""
 
 
 class ProgramEncoder(Protocol):
-    """Keeps programs as vectors of one space, in the order in which they came."""
+    """Store of programs as vectors of one space, in the order in which they were added."""
 
     def preflight(self) -> None:
-        """Make sure that programs can be encoded.
+        """Check that programs can be encoded.
 
         Raises
         ------
         ServiceError
-            What encodes them cannot.
+            The encoder cannot encode them.
         """
         ...
 
     def add(self, programs: Sequence[Program]) -> None:
-        """Take in programs."""
+        """Add programs."""
         ...
 
     def cosines(self, position: int) -> NDArray[np.float64]:
@@ -39,18 +39,18 @@ class ProgramEncoder(Protocol):
         Raises
         ------
         ServiceError, TransportError
-            What encodes them refuses, or does not answer.
+            The encoder returns no vectors; only an encoder with a server raises this.
         """
         ...
 
 
 class SimilarityIndex:
-    """All programs of a level as vectors, encoded when they are first compared.
+    """Index of all programs of a level as vectors, encoded when they are first compared.
 
     Parameters
     ----------
     encoders
-        By name; their mean is the fused similarity.
+        The encoders by name; the mean of their cosines is the fused similarity.
     """
 
     def __init__(self, encoders: Mapping[str, ProgramEncoder]) -> None:
@@ -59,17 +59,17 @@ class SimilarityIndex:
         self._pending: list[Program] = []
 
     def preflight(self) -> None:
-        """Make sure that programs can be encoded."""
+        """Check that programs can be encoded."""
         for encoder in self._encoders.values():
             encoder.preflight()
 
     def add(self, program: Program) -> None:
-        """Take in a program."""
+        """Add a program."""
         self._positions[program.id] = len(self._positions)
         self._pending.append(program)
 
     def similarities(self, program: str, others: Sequence[str]) -> Similarities:
-        """Compare one program with others, all of them added before."""
+        """Return the similarities of one program to others; all must have been added."""
         places = [self._positions[other] for other in others]
         if not places or not self._encoders:
             return {FUSED: np.zeros(len(places))}

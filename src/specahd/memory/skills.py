@@ -1,4 +1,4 @@
-"""Skill records from measured responses: a change, where it helped and where it failed."""
+"""Skill records: a change of a program, and the tasks where it helped or failed in measurements."""
 
 import math
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ from specahd.core.skill import Condition, Skill
 from specahd.memory.diff import describe_child
 
 TOLERANCE = 1e-9
-"""Scores that differ by no more are the same: costs are sums in floating point."""
+"""Largest difference of equal scores: costs are sums in floating point, and thus rounded."""
 SIDE = 8
-"""A condition is stated if at least so many tasks are of the kind, and as many of the others."""
+"""Least number of tasks in the group, and of other tasks, for which a condition is stated."""
 LEVEL = 0.05
-"""The probability of any condition in a record of a change that has none."""
+"""Probability that a record states any condition if no coordinate separates the groups."""
 CONDITIONS = 3
-"""The most conditions of either kind in a record; the strongest are kept."""
+"""Largest number of conditions of either kind in a record; the strongest are kept."""
 
 _DIGITS = 2
 _VARIES = 1e-9
-"""Least spread, relative to the largest magnitude, of a coordinate that is not constant."""
+"""Largest spread of a coordinate that counts as constant, relative to its largest magnitude."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Effects:
     descriptors
         Raw descriptors of the tasks, shape (tasks, coordinates); nan where a task has none.
     coordinates
-        Their names.
+        Names of the coordinates.
     instances
-        A number by task that tasks of one instance share, shape (tasks,).
+        Number of the instance of each task, shape (tasks,).
     failures
-        On how many tasks the child had no answer, by outcome.
+        Number of tasks on which the child had no answer, by outcome.
     """
 
     differences: NDArray[np.float64]
@@ -73,13 +73,13 @@ def make_skill(child: Program, parent: Program, effects: Effects, version: int) 
 def find_conditions(kind: NDArray[np.bool_], effects: Effects) -> tuple[Condition, ...]:
     """Find descriptor conditions that separate a group of tasks, the strongest effect first.
 
-    An effect is stated if it exceeds what chance gives: if tasks were of the kind
-    whatever their descriptors, it would be about normal, of variance ``1 / n + 1 / m``
-    for n tasks of the kind and m others. Tasks of one instance may be alike; where
-    they are of the kind together as well, the variance is that of instances whose
-    tasks are all the same. The two-sided quantile is taken at ``LEVEL``, divided by
-    the number of statements that a record could make (Bonferroni): two kinds, all
-    coordinates.
+    A condition is stated if its effect exceeds chance. If the group did not depend on the
+    descriptor, the effect would be about normal, of variance ``1 / n + 1 / m`` for n tasks
+    in the group (``kind``) and m others. Tasks of one instance may be alike, and in the
+    group together. So the variance for identical tasks in each instance is computed too,
+    and the larger one is used. The two-sided quantile is that of ``LEVEL`` divided by
+    the number of conditions that a record could state (Bonferroni): two groups times
+    all coordinates.
     """
     trials = 2 * len(effects.coordinates)
     found = []
@@ -97,7 +97,7 @@ def _effect(
     instances: NDArray[np.int64],
     trials: int,
 ) -> float | None:
-    """Return the effect size of a group's values, None if it may be chance."""
+    """Return the effect size of a group's values; None if it may be due to chance."""
     sides = int(kind.sum()), int((~kind).sum())
     if min(sides) < SIDE or np.ptp(values) <= _VARIES * np.abs(values).max():
         return None

@@ -1,9 +1,9 @@
-"""The structural memory: programs compared without any weights, the same on every machine.
+"""The structural memory: it compares programs without a model, equally on every machine.
 
-Features are hashed to coordinates (MurmurHash3, without signs, as scikit-learn's
-``FeatureHasher`` does it), whose values are counts. Scalar products and squared
-norms are thus integers that float64 holds exactly in any order of summation, and
-a cosine is one square root and one division, both correctly rounded.
+Features are hashed to coordinates whose values are counts (MurmurHash3, without signs, as in
+scikit-learn's ``FeatureHasher``). Scalar products and squared norms are integers, so float64
+holds them exactly in any order of summation. A cosine needs one square root and one
+division, both correctly rounded.
 """
 
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ from specahd.memory.memory import Memory
 from specahd.memory.views import VIEWS, View
 
 FEATURES = 2**16
-"""Coordinates of a view; a program has some hundred features, so they rarely collide."""
+"""Number of coordinates of a view; the few hundred features of a program rarely collide."""
 
 
 def structural(encoders: Sequence[str], **options: Any) -> Memory:
-    """Return a memory that compares programs by views of their form.
+    """Return a memory that compares programs by deterministic views of them.
 
     Parameters
     ----------
     encoders
-        Which views, each of ``syntax``, ``tokens`` and ``idea`` at most once.
+        Names of views: each of ``syntax``, ``tokens`` and ``idea`` at most once.
     options
-        Those of :class:`~specahd.memory.memory.Memory`.
+        Options of :class:`~specahd.memory.memory.Memory`.
     """
     if len(set(encoders)) < len(encoders) or not set(encoders) <= VIEWS.keys():
         raise ConfigError(
@@ -42,7 +42,7 @@ def structural(encoders: Sequence[str], **options: Any) -> Memory:
 
 
 class StructuralEncoder:
-    """An encoder of which a vector counts the features of one view."""
+    """An encoder with vectors that count the features of one view."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -50,10 +50,10 @@ class StructuralEncoder:
         self._squares: NDArray[np.float64] = np.empty(0)
 
     def preflight(self) -> None:
-        """Need nothing."""
+        """Do nothing: a structural encoder is always ready."""
 
     def add(self, programs: Sequence[Program]) -> None:
-        """Take in programs."""
+        """Add programs."""
         bags = [self._view(program) for program in programs]
         indices = [abs(mmh3.hash(feature)) % FEATURES for bag in bags for feature in bag]
         counts = np.array([count for bag in bags for count in bag.values()], dtype=np.float64)
@@ -72,7 +72,7 @@ class StructuralEncoder:
         dense[row.indices] = row.data
         products = self._rows @ dense
         square = self._squares[position]
-        # Two programs without features are alike; one without is like no other.
+        # Two programs without features have cosine 1; one without and one with have cosine 0.
         lengths = np.sqrt(self._squares * square)
         empty = np.where(self._squares == square, 1.0, 0.0)
         cosines: NDArray[np.float64] = np.divide(products, lengths, out=empty, where=lengths > 0)

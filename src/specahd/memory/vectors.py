@@ -1,4 +1,4 @@
-"""Vectors kept on disk, so that no text is embedded twice."""
+"""Cache of vectors on disk, so that no text is embedded twice."""
 
 import json
 import logging
@@ -22,15 +22,15 @@ _LOG = logging.getLogger(__name__)
 
 
 class VectorCache:
-    """A folder with a file for each text and model: the vector's bytes, and a digest of them.
+    """A folder with one file for each text and model: a digest, then the vector's bytes.
 
-    Files appear whole under their name, so several runs may share a folder and be
-    killed at any time. A file that is not what was written counts as missing.
+    Writes are atomic, so several runs may share a folder and be killed at
+    any time. A file whose digest does not match counts as missing.
 
     Parameters
     ----------
     folder
-        Made when the first vector comes; None keeps nothing.
+        The folder, created with the first vector; None: no vector is stored.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -38,12 +38,12 @@ class VectorCache:
         self._warned = False
 
     def require(self) -> None:
-        """Make the folder.
+        """Create the folder, and check that files can be written to it.
 
         Raises
         ------
         FileError
-            It cannot be made or written.
+            The folder cannot be created or written.
         """
         if self._folder is None:
             return
@@ -58,7 +58,7 @@ class VectorCache:
             ) from None
 
     def get(self, model: str, options: Mapping[str, Any], text: str) -> Vector | None:
-        """Return the vector of a text, None if it is not there."""
+        """Return the vector of a text, None if it is not stored."""
         if self._folder is None:
             return None
         path, key = _place(self._folder, model, options, text)
@@ -72,7 +72,7 @@ class VectorCache:
         return np.frombuffer(stored, _NUMBERS).astype(np.float32)
 
     def put(self, model: str, options: Mapping[str, Any], text: str, vector: Vector) -> None:
-        """Keep a vector. A disk that fails costs a warning: a run can do without."""
+        """Store a vector. If the disk fails, only warn: a run does not need the cache."""
         if self._folder is None:
             return
         path, key = _place(self._folder, model, options, text)
@@ -89,10 +89,10 @@ class VectorCache:
 
 
 def _place(folder: Path, model: str, options: Mapping[str, Any], text: str) -> tuple[Path, bytes]:
-    """Return the file of a text's vector, and the key that its digest covers too."""
+    """Return the file of a text's vector, and the key, which its digest covers as well."""
     key = json.dumps([model, dict(options), text], sort_keys=True).encode()
     name = blake2b(key, digest_size=_DIGEST).hexdigest()
-    # For those who want to delete one model's vectors; the name tells models apart anyway.
+    # For users who delete one model's vectors; the file's name distinguishes models anyway.
     readable = re.sub(r"[^\w.-]+", "-", model).strip(".")[:80] or "model"
     return folder / readable / name[:2] / name[2:], key
 

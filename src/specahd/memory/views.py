@@ -1,9 +1,9 @@
 """Three deterministic views of a program: its syntax, its tokens, the words of its idea.
 
-A view is a multiset of features, short texts with their counts, made of nothing but
-the program's canonical source or its design sentence. No view depends on how
-local variables are called. Numbers count by their bin, so that a constant that
-changed slightly leaves a view mostly as it was, and one that changed much does not.
+A view is a multiset of features: short texts with their counts. They are read only from
+the program's canonical source or from its design sentence. No view depends on the
+names of local variables. A number is replaced with its bin, so a small change of a
+constant rarely changes a view, and a large one does.
 """
 
 import re
@@ -18,14 +18,14 @@ Features = Counter[str]
 View = Callable[[Program], Features]
 
 LENGTH = 3
-"""The largest number of nodes of a syntax path."""
+"""Largest number of nodes of a syntax path."""
 
 _TOKEN = re.compile(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|[^\w\s()\[\]{},:.;]+")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def syntax(program: Program) -> Features:
-    """Return the downward paths of one to ``LENGTH`` nodes in the tree's normal form."""
+    """Return the downward paths of one to ``LENGTH`` nodes in the normal form of the source."""
     paths: Features = Counter()
     for statement in normal_form(program.source):
         _descend(statement, (), paths)
@@ -62,11 +62,11 @@ def _descend(node: Node, above: tuple[str, ...], paths: Features) -> None:
 
 
 def _token(text: str) -> str:
-    """Return the text, or the bin of the number that it is."""
+    """Return the text; if it is a number, return its bin."""
     if not text[0].isdigit():
         return text
     try:
         return bin_number(int(text) if text.isdecimal() else float(text))
     except ValueError:
-        # Hexadecimal and imaginary numbers; versions in a sentence.
+        # For example a version number in a sentence, such as 1.2.3.
         return text

@@ -57,28 +57,27 @@ OPERATORS = {
         ),
     )
 }
-"""The operators by name: i1 a fresh program, e1 one of a different form than its parents, e2 one
-on the backbone that they share; m1 a modified form, m2 other parameters, m3 a simplification."""
+"""The operators by name. i1: a fresh program; e1: a form unlike the parents; e2: the common idea of
+the parents as a backbone; m1: a modified form; m2: other parameters; m3: a simplification."""
 INITIAL = OPERATORS["i1"]
 VARIATIONS = tuple(name for name in OPERATORS if name != INITIAL.name)
 
 
 class EoH:
-    """Fresh samples until the population is founded, then the operators in turn.
+    """Search method that founds a population of fresh samples, then applies operators in turn.
 
     Deviations from EoH's published code, the original:
 
-    - Every program competes for survival as soon as it is told, where the original waits for a
-      generation of ``population``: no sampler waits.
-    - The operators come in turn, as in LLM4AD, where the original draws them: at any budget
-      their shares are equal.
-    - The population is founded, as in LLM4AD, once ``population`` programs were retained, or
-      twice as many tried, where the original always tries twice as many: the operators begin
-      sooner, which small budgets need.
-    - A reply without a program takes a ticket, as with every method; there it is asked for again.
+    - Every program competes for survival as soon as its result is received, so that no sampler
+      waits. The original waits for a generation of ``population`` programs.
+    - The operators are applied in turn, as in LLM4AD, so that their shares are equal at any
+      budget. The original draws them.
+    - The population is founded once ``population`` programs were retained, or twice as many were
+      tried, as in LLM4AD. The original always tries twice as many; small budgets need less.
+    - A reply without a program uses a ticket, as in every method; the original asks again.
     - The seed program is a member from the start: every method of a comparison begins with it.
-    - ``distinct`` compares scores as they are, where the original rounds them to five decimals:
-      scores here are shares of a cost, of which small ones differ in the sixth.
+    - ``distinct`` compares exact scores. The original rounds them to five decimals. Scores here
+      are shares of a cost, and small shares differ only in the sixth decimal.
 
     Parameters
     ----------
@@ -87,11 +86,11 @@ class EoH:
     operators
         Operators in turn once the population is founded.
     rank_offset
-        Added to a rank before its weight in the draw of parents is taken, 1 / (rank + offset +
-        number of members), at least 0: 1 in the original, 0 in LLM4AD and SpecAHD.
+        The offset in the weight of a parent, 1 / (rank + offset + number of members), at least
+        0: 1 in the original, 0 in LLM4AD and SpecAHD.
     distinct
-        Whether a program that scores exactly what a member scores is dropped, as in the original.
-        Where the generation memory turns repetitions away, it need not be.
+        Whether a program with the score of a member is dropped, as in the original. This is not
+        needed if the generation memory rejects duplicates.
     """
 
     def __init__(
@@ -138,7 +137,7 @@ class EoH:
             return ()
         ranks = np.arange(len(self.members))
         weights = 1.0 / (ranks + self._rank_offset + len(self.members))
-        # Each parent is drawn independently; the same member may come twice.
+        # Each parent is drawn independently; a member may be drawn twice.
         drawn = rng.choice(ranks, size=count, p=weights / weights.sum())
         return tuple(self.members[rank] for rank in sorted(drawn))
 

@@ -1,4 +1,4 @@
-"""EoH-S (Liu et al. 2025): a set of programs, of which each instance has a good one."""
+"""EoH-S (Liu et al. 2025): a set of programs with a good one for each instance."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -32,31 +32,32 @@ IMPROVE = Operator(
 
 
 class EoHS:
-    """A set that is chosen for coverage; complementary pairs and single members are varied.
+    """Search method whose set is chosen for coverage; it varies complementary pairs and members.
 
-    Fresh programs until ``population`` of them were measured, or twice as many asked for; of
-    these the best by mean found the set. Then pairs whose responses lie far apart and single
-    members take turns as parents. Once as many children are there as the set has members, the
-    set is chosen anew from both (:func:`coverage_order`). It never waits: parents come from the
-    set as it is when they are asked for, as with the several threads of the original.
+    It asks for fresh programs until ``population`` of them were measured, or twice as many were
+    tried. The best of them by mean score found the set. Then the parents are in turn a pair with
+    distant responses, and a single member. After ``population`` children the set is chosen anew
+    from the set and the children (:func:`coverage_order`). The method never waits: it draws the
+    parents from the current set, as the several threads of the original do.
 
     Deviations from the released code:
 
-    - The pair that lies farthest apart is the likeliest, as the paper and the code's own comment
-      say; ``released_weighting`` gives it the least weight, as the code does.
+    - The most distant pair is the likeliest, as in the paper and in a comment of the code. With
+      ``released_weighting`` it is the least likely, as the code computes it.
     - The programs carried over, at first the seed program, are members: every method of a
       comparison begins with the same.
-    - ``members`` take in the children that no survival has seen yet: what a budget leaves in the
-      unfinished generation would be lost.
-    - A program that fails on some tasks scores 0 there, as with every method; there it fails.
-    - With no member a fresh program is asked for, with one an improvement.
+    - ``members`` is chosen from the children of the unfinished generation too; otherwise these
+      would be lost when the budget ends.
+    - A program that fails on some tasks scores 0 on them, as in every method; the original
+      rejects it.
+    - Without members a fresh program is requested, with one member an improvement.
 
     Parameters
     ----------
     population
-        Programs of the set, at least 2.
+        Number of programs of the set, at least 2.
     released_weighting
-        Weigh pairs as the released code does.
+        Whether pairs are weighted as in the released code.
     """
 
     def __init__(self, population: int = 10, released_weighting: bool = False) -> None:
@@ -72,14 +73,14 @@ class EoHS:
         self._founded = False
 
     def begin(self, start: RoundStart) -> None:
-        """Choose the set of the programs carried over, by the new round's measure."""
+        """Choose the set from the programs carried over, by the new round's measure."""
         self._children.clear()
         self._failed = 0
         self._set = chosen(start.carried, self.size)
         self.members = self._set
 
     def ask(self, index: int, rng: np.random.Generator) -> Query:
-        """Ask for fresh programs first, then in turn for a third to a pair and an improvement."""
+        """Return i1 until founded, then in turn a query for a pair and one for an improvement."""
         if not self._founded or not self._set:
             return Query(INITIAL)
         if index % 2 == 0 and len(self._set) > 1:
@@ -92,7 +93,7 @@ class EoHS:
         return Query(IMPROVE, (self._set[rng.choice(ranks, p=weights / weights.sum())],))
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Take a new program into the generation, which ends once it is full."""
+        """Add a new program to the generation; end the generation when it is full."""
         self._tried += 1
         # A program with the responses of another adds nothing to the set.
         known = {one.responses for one in (*self._set, *self._children)}
@@ -125,17 +126,17 @@ def chosen(pool: Sequence[Parent], size: int) -> list[Parent]:
 
 
 def coverage_order(responses: FloatArray, size: int) -> list[int]:
-    """Return the row with the best mean, then by turns the one that adds most to the coverage.
+    """Return the row with the best mean, then repeatedly the row that adds most to the coverage.
 
-    Coverage is the sum over the columns of the best chosen response. Ties go to the better mean,
-    then to the earlier row; rows that add nothing fill the set.
+    Coverage is the sum over the columns of the best chosen response. Ties are resolved by the
+    better mean, then by the earlier row. Rows that add no coverage fill the set.
 
     Parameters
     ----------
     responses
         Shape (programs, tasks), larger is better, of any sign.
     """
-    # By mean first: of equal gains, argmax takes the first.
+    # Sorted by mean, because argmax returns the first of equal gains.
     rows = np.argsort(-responses.mean(axis=1), kind="stable").tolist()
     taken = [rows.pop(0)]
     envelope = responses[taken[0]]
@@ -155,9 +156,9 @@ def distant_pairs(responses: FloatArray) -> list[tuple[int, int]]:
 
 
 def pair_weights(count: int, released: bool) -> FloatArray:
-    """Return how likely each of ``count`` pairs is, the farthest apart first.
+    """Return the probability of each of ``count`` pairs, the farthest apart first.
 
-    Proportional to 1, 1/2, 1/3 …; in the released code to the reverse of it.
+    The probabilities are proportional to 1, 1/2, 1/3 …; in the released code, in reverse order.
     """
     ranks = np.arange(1, count + 1)
     weights: FloatArray = 1.0 / (ranks[::-1] if released else ranks)

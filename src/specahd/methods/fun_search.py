@@ -12,7 +12,7 @@ from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.versions import completion_prompt
 
 SHOWN = 2
-"""The most versions in a prompt."""
+"""Largest number of versions in a prompt."""
 COMPLETE = Operator(
     "complete",
     "Write an improved version of {parents}.",
@@ -21,44 +21,44 @@ COMPLETE = Operator(
 )
 _COLDEST = 0.001
 _NOISE = 1e-6
-"""Standard deviation of what breaks ties between the best scores of islands."""
+"""Standard deviation of the noise that breaks ties between the best scores of islands."""
 
 
 class FunSearch:
-    """Islands, of which the worse half is reset from time to time.
+    """Search method with islands, of which the worse half is reset periodically.
 
-    On an island, programs of equal responses make a cluster. A prompt shows programs of two
-    clusters of one island, drawn by score and then by length; what comes of it joins that
-    island.
+    The programs of an island with equal responses form a cluster. A prompt shows programs of two
+    clusters of one island: clusters are drawn by score, programs of a cluster by length. The
+    program of the reply is added to that island.
 
     Deviations from FunSearch's published code, the original:
 
-    - The reset goes by samples, not by four hours on the clock: the run would depend on the
-      machine, and would end before.
+    - Islands are reset after a number of samples. The original resets them every four hours; then
+      a run would depend on the machine, and would end before the first reset.
     - Scores are divided by the largest absolute score of the island before the temperature is
-      applied. LLM4AD does so above 1; ours are fractions of a cost, among which a temperature
-      of 0.1 would tell nothing apart.
-    - The score of a cluster is the mean of its responses, not the last of them: the original
-      orders its tests, ours are alike.
-    - The prompt is code alone, but our rules and the form of an answer follow: a program that
+      applied. LLM4AD divides only scores above 1. Scores here are fractions of a cost, which a
+      temperature of 0.1 would not distinguish.
+    - The score of a cluster is the mean of its responses. The original uses the last response,
+      because its tests are ordered; ours are not.
+    - The prompt is code, followed by our rules and the form of an answer, because a program that
       breaks them is not measured. A program drawn twice is shown once.
-    - A seed program that fails does not end the run: it is shown where an island is empty.
-    - A round of the coupled search plants the programs carried over on the islands in turn;
-      what else the islands held has no score under the new measure.
+    - A seed program that fails does not end the run: it is shown if an island is empty.
+    - A round of the coupled search puts the programs carried over on the islands in turn; the
+      islands' other programs have no score under the new measure.
 
     Parameters
     ----------
     islands
-        How many, at least 1. The best program of each is a member.
+        Number of islands, at least 1. The best program of each is a member.
     samples_per_prompt
-        How often a prompt is sent, at least 1.
+        Number of times that a prompt is sent, at least 1.
     temperature
-        The temperature of the draw of clusters on an island without programs, at least 0.001.
+        Initial temperature of the draw of clusters on an island, at least 0.001.
     temperature_period
-        After how many programs of an island the temperature, which falls, starts again, at
+        Number of programs of an island after which the falling temperature starts again, at
         least 1.
     reset_period
-        How many samples must be told between resets, at least 1; None: a quarter of what the
+        Number of samples between resets, at least 1; None: a quarter of the samples that the
         round may ask for.
     """
 
@@ -99,7 +99,7 @@ class FunSearch:
         return sorted(best.values(), key=lambda parent: -parent.score)
 
     def begin(self, start: RoundStart) -> None:
-        """Plant the programs carried over on the islands in turn."""
+        """Put the programs carried over on the islands in turn."""
         self._contract = start.contract
         self._between_resets = self._reset_period or max(1, start.tickets // 4)
         self._since_reset = 0
@@ -110,7 +110,7 @@ class FunSearch:
                 island.register(start.carried[number % len(start.carried)])
 
     def ask(self, index: int, rng: np.random.Generator) -> Query:
-        """Return a prompt of a random island, several times in a row."""
+        """Return the prompt of a random island; the same prompt is returned several times."""
         if not self._prompts:
             self._prompts = [self._prompt(rng)] * self._samples_per_prompt
         query, self._under_way[index] = self._prompts.pop()
@@ -130,19 +130,19 @@ class FunSearch:
         ), number
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Register a retained program on its island; reset islands when it is time."""
+        """Register a retained program on its island; reset islands if a reset is due."""
         number = self._under_way.pop(sample.request.index)
         self._since_reset += 1
         if not sample.retained:
             return
         self._islands[number].register(sample.parent)
-        # As in the original, which looks at the clock when it registers a program.
+        # As in the original, resets are checked only when a program is registered.
         if self._since_reset > self._between_resets:
             self._since_reset = 0
             self._reset(rng)
 
     def _reset(self, rng: np.random.Generator) -> None:
-        """Clear the worse half; each begins again with the best program of a surviving island."""
+        """Reset the worse half; each restarts with the best program of a surviving island."""
         best = [-math.inf if i.best is None else i.best.score for i in self._islands]
         noise = rng.normal(0.0, _NOISE, len(best))
         order = np.argsort(np.array(best) + noise)

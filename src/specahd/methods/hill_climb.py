@@ -1,4 +1,4 @@
-"""HillClimb (LLM4AD), a (1+1) search: a better program takes the place of the incumbent."""
+"""HillClimb (LLM4AD), a (1+1) search: a better program replaces the incumbent."""
 
 import numpy as np
 
@@ -15,17 +15,17 @@ COMPLETE = Operator(
 
 
 class HillClimb:
-    """Asks for an improved version of the incumbent, at first the seed program.
+    """Search method that asks for improved versions of the incumbent, at first the seed program.
 
-    With several samples under way, a sample may improve on an older incumbent than the one it
-    is compared with, as with several samplers there.
+    If several samples are under way, a sample may be a version of an older incumbent than the
+    one it is compared with, as with several samplers in the original.
 
     Deviations from LLM4AD's code, the original:
 
-    - The prompt is code alone, but our rules and the form of an answer follow: a program that
+    - The prompt is code, followed by our rules and the form of an answer, because a program that
       breaks them is not measured.
     - A seed program that fails does not end the run: it is shown until a program was measured.
-    - A reply without a program takes a ticket, as with every method; there it is asked for again.
+    - A reply without a program uses a ticket, as in every method; the original asks again.
     """
 
     size = 1
@@ -47,6 +47,6 @@ class HillClimb:
         return Query(COMPLETE, tuple(self.members), prompt=prompt)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Accept a program that scores more than the incumbent, and no other."""
+        """Accept a program only if it scores more than the incumbent."""
         if sample.retained and (not self.members or sample.parent.score > self.members[0].score):
             self.members = [sample.parent]

@@ -1,4 +1,4 @@
-"""LHNS (Xie et al. 2025): one program, ruined line by line, recreated, accepted by annealing."""
+"""LHNS (Xie et al. 2025): ruin and recreate of one program, with simulated annealing."""
 
 import math
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from specahd.search.prompts import idea_and_code
 
 KINDS = ("vns", "ils", "ts")
 STEP = 0.1
-"""By how much more of a program is ruined after a rejection (vns)."""
+"""Increase of the ruined share of a program after a rejection (vns)."""
 PATIENCE = 10
-"""After how many steps without an improvement a perturbation comes (ils, ts)."""
+"""Number of steps without an improvement before a perturbation (ils, ts)."""
 TABLE = 5
-"""The size of the tabu table (ts)."""
+"""Size of the tabu table (ts)."""
 INITIAL = Operator("i1", "Write a program of your own.")
 RUIN = Operator(
     "rr",
@@ -44,20 +44,20 @@ INTEGRATE = Operator(
 
 @dataclass(eq=False)
 class Trajectory:
-    """One line of programs, each made of the one before.
+    """State of a sequence of programs, each made from the one before.
 
     Parameters
     ----------
     ratio
-        Which share of the current program's lines is ruined next.
+        Share of the current program's lines that the next step deletes.
     stagnant
-        Steps since the current program last improved, or since a perturbation.
+        Number of steps since the last improvement or perturbation.
     steps
-        The number of received programs.
+        Number of received programs.
     repeated
-        Whether the last one repeated an earlier program for the first time.
+        Whether the last program was a duplicate, and the one before it was not.
     table
-        Programs with the lines that were new in them, of different scores (ts).
+        Programs of different scores, each with the lines that it added to its parent (ts).
     """
 
     current: Parent | None
@@ -70,46 +70,45 @@ class Trajectory:
 
 
 class LHNS:
-    """Ruin and recreate: lines of the current program are deleted, a model completes it.
+    """Ruin and recreate: the method deletes lines of the current program, a model completes it.
 
-    A better program becomes the current one, a worse one with the probability
-    :func:`acceptance` at a temperature that falls to zero with the tickets. ``vns`` ruins more
-    after each rejection, from ``ratio`` to all lines and round again. ``ils`` has the best
-    program modified freely after ten steps without an improvement. ``ts`` puts, after as many,
-    the new lines of one of five earlier programs of different scores into the current one.
+    A better program becomes the current one. A worse one does with the probability
+    :func:`acceptance`, at a temperature that falls to zero with the tickets. ``vns`` deletes
+    more after each rejection, from ``ratio`` to all lines, then from ``ratio`` again. After ten
+    steps without an improvement, ``ils`` asks for a free modification of the best program, and
+    ``ts`` inserts the new lines of one of five earlier programs into the current one.
 
-    One trajectory, as in the original: each step needs the one before, so that it takes a reply's
-    time per program whatever ``search.lag`` and ``search.samplers``. With ``trajectories`` of
-    k, as many independent ones share the tickets, and the wall time falls by as much; each
-    anneals over its own share.
+    By default there is one trajectory, as in the original. Each step needs the result of the step
+    before, so the time per program is that of a reply, whatever ``search.lag`` and
+    ``search.samplers`` are. k independent ``trajectories`` share the tickets and divide the wall
+    time by k; each anneals over its own share.
 
     Deviations from the original:
 
-    - It minimises a positive cost and divides by the current one's. Here the cost of a program is
-      1 - score: scores are savings relative to the solution before, none of them negative, so
-      that this is the mean share of the cost that remains if what is dearer is not taken. It is
-      positive and known of carried programs at both levels; programs that save nothing are equal.
-      Where regions are rebuilt in a large solution, scores differ by less than whole solutions
-      do; then a smaller ``initial_temperature`` is due.
-    - ``ratio`` and ``initial_temperature`` are two constants, as in the original; the port has one
-      variable for both, and a sign by which it accepts every worse program.
-    - A program that repeats another is asked for once more in the same step, as in the original,
-      but takes its ticket, and the temperature falls with tickets.
-    - Without a program to begin with (the seed program failed) fresh ones are asked for.
-    - Of a round of the coupled search, a trajectory carries its best and its current program
-      over, not its table, and begins at the best.
-    - Programs are stored without comments, so that none need be removed.
+    - The original minimises a positive cost; a loss is relative to the current cost. Here the cost
+      of a program is 1 - score. Scores are savings relative to the solution before, never
+      negative, so this is the mean share of the cost that remains if dearer solutions are
+      rejected. It is positive, and defined for carried programs at both levels. Scores of regions
+      in a large solution differ less; use a smaller ``initial_temperature`` for them.
+    - ``ratio`` and ``initial_temperature`` are two constants, as in the original. The port has one
+      variable for both, and a sign that makes it accept every worse program.
+    - After a duplicate the same step is asked once more, as in the original. But the duplicate
+      uses a ticket, and the temperature falls with the tickets.
+    - If there is no program to begin with (the seed program failed), fresh ones are requested.
+    - Between rounds of the coupled search a trajectory keeps its best and its current program,
+      but not its table. It begins at the best.
+    - Programs are stored without comments, so that none have to be removed.
 
     Parameters
     ----------
     kind
         ``vns``, ``ils`` or ``ts``.
     ratio
-        Which share of the lines is ruined at first, in (0, 1].
+        Share of the lines that the first step deletes, in [0.001, 1].
     initial_temperature
-        At which annealing begins, above 0.
+        Temperature at which annealing begins, above 0.
     trajectories
-        How many, at least 1.
+        Number of trajectories, at least 1.
     """
 
     def __init__(
@@ -154,7 +153,7 @@ class LHNS:
         self._under_way.clear()
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Let the trajectory that is behind the others go on; wait while all are under way."""
+        """Return the next query of the trajectory with fewest steps; None if all are under way."""
         busy = list(self._under_way.values())
         waiting = [one for one in self.trajectories if one not in busy]
         if not waiting:
@@ -164,7 +163,7 @@ class LHNS:
         return self._step(trajectory, rng)
 
     def _step(self, trajectory: Trajectory, rng: np.random.Generator) -> Query:
-        """Return a trajectory's next query, by its kind and its state."""
+        """Return a trajectory's next query, which depends on the kind and the state."""
         current, best = trajectory.current, trajectory.best
         if current is None or best is None:
             return Query(INITIAL)
@@ -174,7 +173,7 @@ class LHNS:
             donors = [
                 entry
                 for entry in trajectory.table
-                # One that only lost lines has none to give.
+                # A program that only lost lines has no new lines.
                 if entry[1] and entry[0].program.id != current.program.id
             ]
             if donors:
@@ -211,7 +210,7 @@ class LHNS:
             accepted = True
         else:
             trajectory.stagnant += 1
-            # The first step is that at the full temperature.
+            # The first step has the full temperature.
             passed = min(1.0, (trajectory.steps - 1) / self._steps)
             temperature = self._initial * (1 - passed)
             chance = acceptance(1 - current.score, 1 - child.score, temperature)
@@ -225,35 +224,35 @@ class LHNS:
             trajectory.best = child
 
     def _reject(self, trajectory: Trajectory) -> None:
-        """Ruin more next time, and all again from little once everything was ruined."""
+        """Increase the share of deleted lines (vns); after a share of 1, restart from ``ratio``."""
         if self._kind == "vns":
             more = round(trajectory.ratio + STEP, 9)
             trajectory.ratio = min(more, 1.0) if trajectory.ratio < 1.0 else self._ratio
 
 
 def acceptance(current: float, new: float, temperature: float) -> float:
-    """Return the probability of going on with a program that costs no less than the current one.
+    """Return the probability of accepting a program that costs no less than the current one.
 
     Parameters
     ----------
     current, new
-        Their costs, smaller is better; the loss is relative to the current one's.
+        Costs of the current and the new program; the loss is relative to the current cost.
     temperature
-        At 0 no loss is accepted.
+        The temperature; at 0 no loss is accepted.
     """
     loss = (new - current) / max(abs(current), 1e-10)
     return math.exp(-loss / max(temperature, 1e-300))
 
 
 def ruined(source: str, ratio: float, rng: np.random.Generator) -> tuple[str, int]:
-    """Delete lines of a program, drawn with replacement: ``ratio`` of those below its head.
+    """Delete a share ``ratio`` of a program's lines below its head, drawn with replacement.
 
     Returns
     -------
     str
-        What is left, no valid program as a rule.
+        The remaining lines, usually not a valid program.
     int
-        How many lines were deleted.
+        Number of deleted lines.
     """
     lines = source.splitlines()
     places = [place for place, line in enumerate(lines) if line.strip() and not _head(line)]
@@ -264,7 +263,7 @@ def ruined(source: str, ratio: float, rng: np.random.Generator) -> tuple[str, in
 
 
 def inserted(source: str, lines: Sequence[str]) -> str:
-    """Put lines into a program, before its last one."""
+    """Return a program with lines inserted before its last line."""
     own = source.rstrip("\n").split("\n")
     return "\n".join([*own[:-1], *lines, own[-1]]) + "\n"
 
@@ -274,7 +273,7 @@ def _head(line: str) -> bool:
 
 
 def _new_lines(child: Parent, parents: Sequence[Parent]) -> tuple[str, ...]:
-    """Return the lines of a program that the one it was made of has not."""
+    """Return the lines of a program that its first parent does not have."""
     known = set(parents[0].program.source.splitlines()) if parents else set()
     lines = child.program.source.splitlines()
     return tuple(line for line in lines if line not in known and not _head(line))
@@ -283,7 +282,7 @@ def _new_lines(child: Parent, parents: Sequence[Parent]) -> tuple[str, ...]:
 def _enter(
     table: list[tuple[Parent, tuple[str, ...]]], child: Parent, lines: tuple[str, ...]
 ) -> None:
-    """Keep the best programs of different scores, in place of the worst if there is no room."""
+    """Add a program of a new score to the table; if the table is full, replace the worst."""
     if child.score in [parent.score for parent, _ in table]:
         return
     if len(table) < TABLE:

@@ -15,11 +15,11 @@ from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.prompts import idea_and_code
 
 MOST_DIFFERENT = 5
-"""The most programs that e1 shows."""
+"""Largest number of programs that e1 shows."""
 ATTEMPTS = 3
-"""The number of attempts of an expansion."""
+"""Largest number of attempts of an expansion."""
 ROOTS = 4
-"""The number of the root's children before the tree is descended."""
+"""Number of children that the root needs before the search descends the tree."""
 INITIAL = Operator(
     "i1",
     "Write a new program from scratch. Do not start from the example; choose an approach "
@@ -60,16 +60,16 @@ DESCRIBE = Operator(
 
 @dataclass(eq=False)
 class Node:
-    """A measured program in the tree; the root has none.
+    """A node of the tree: a measured program; the root has no program.
 
     Parameters
     ----------
     value
-        Q: its score until it has children, then the best Q among them.
+        Q: the score of the node until it has children, then the best Q of its children.
     visits
-        1, and one for every node that was added below.
+        1 plus the number of nodes that were added below; the root begins at 0.
     below
-        For a child of the root: itself and all nodes below it.
+        For a child of the root: this node and all nodes below it.
     """
 
     parent: Parent | None = None
@@ -87,7 +87,7 @@ class Node:
 
     @property
     def path(self) -> "Iterator[Node]":
-        """The node and those above it, without the root."""
+        """The node and its ancestors, without the root."""
         node: Node | None = self
         while node is not None and node.above is not None:
             yield node
@@ -96,7 +96,7 @@ class Node:
 
 @dataclass(eq=False)
 class Expansion:
-    """The variation of a node, and the number of its attempts."""
+    """A planned variation of a node, and the number of its failed attempts."""
 
     node: Node
     operator: Operator
@@ -106,44 +106,44 @@ class Expansion:
 class MCTSAHD:
     """Monte Carlo tree search over programs, each node a program, each edge an operator.
 
-    The root gets four children, each of another score. An iteration then goes down from the root
-    by upper confidence bounds (:func:`confidence_bound`) and expands where it ends: once with
-    e2, ``variations`` times with m1 and m2, once with s1. A node on the way that was visited
-    often for its number of children gets one more, by e1 below the root, else by e2. An
-    expansion that fails or repeats a program of the tree is tried three times, but not again
-    after a timeout. After each program that was measured a second call describes what its code
-    does; later prompts show this text in place of the model's own sentence. It is a text: it
-    takes no ticket, and its tokens are booked.
+    The root first gets four children of different scores. An iteration then descends from the
+    root by upper confidence bounds (:func:`confidence_bound`), and expands its last node: once
+    with e2, ``variations`` times each with m1 and m2, once with s1. A node on the way that has
+    few children for its visits gets one more: the root by e1, others by e2. An expansion that
+    fails or repeats a program of the tree is tried three times in all, but not again after a
+    timeout. After each measured program a second request asks for a description of its code.
+    Later prompts show it in place of the model's own sentence. A description uses no ticket,
+    but its tokens are counted.
 
-    The original does one thing after the other. Here the expansions of one iteration, some seven
-    programs, are under way together, and each is described as soon as it was measured; the next
-    iteration waits for all of them, texts included. None of them needs another of the same
-    iteration, but for the bounds: a descent sees those from before its own widenings. With
-    ``search.lag`` and ``search.samplers`` of 8 an iteration takes the time of some two replies.
+    The original is sequential. Here the expansions of one iteration, about seven programs, are
+    under way together, and each program is described as soon as it was measured. The next
+    iteration waits for all programs and descriptions. The expansions do not depend on each
+    other, except that a descent uses the bounds from before its own widenings. With
+    ``search.lag`` and ``search.samplers`` of 8 an iteration takes the time of about two replies.
 
     Deviations from the original:
 
-    - Descriptions are asked for measured programs alone; a failed one's would never be read.
+    - Only measured programs are described: the description of a failed one would not be used.
     - The programs carried over, at first the seed program, are children of the root, and count
-      to the four.
-    - Bounds of Q are the least and the greatest score so far. The original begins with 0 and
-      -10000, above and below all of its scores, which are negative costs.
-    - Depth counts from the root; the port has every node at depth 1, so that its cap never acts.
-    - s1 needs two programs of different scores on the path, e2 an elite program beside the node;
-      without, the expansion is left out, as s1 is in the original.
+      among the four.
+    - The bounds of Q are the least and the greatest score so far. The original begins with 0 and
+      -10000, which enclose all of its scores, because these are negative costs.
+    - Depth counts from the root. In the port every node has depth 1, so that its limit never acts.
+    - s1 needs two programs of different scores on the path; e2 needs an elite program besides the
+      node. Otherwise the expansion is left out, as s1 is in the original.
 
     Parameters
     ----------
     elite
-        How many programs are kept as the elite, of different scores, at least 2.
+        Number of programs of the elite, which have different scores, at least 2.
     exploration
-        λ0, the weight of exploration at the beginning, at least 0; it falls to 0 with the tickets.
+        λ0, the initial weight of exploration, at least 0; the weight falls to 0 with the tickets.
     widening
-        α: a node is widened while it has fewer children than its visits to this power, in [0, 1].
+        α, in [0, 1]: a node is widened while it has fewer children than its visits to the power α.
     depth
-        No descent goes below it; at least 1.
+        Largest depth of a descent, at least 1.
     variations
-        How many programs by each of m1 and m2 an expansion asks for, at least 1.
+        Number of programs that an iteration requests by each of m1 and m2, at least 1.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class MCTSAHD:
         self._sources: set[str] = set()
 
     def begin(self, start: RoundStart) -> None:
-        """Plant the programs carried over below a new root."""
+        """Make the programs carried over the children of a new root."""
         self.root = Node()
         self.members = []
         self._least, self._greatest = math.inf, -math.inf
@@ -201,12 +201,12 @@ class MCTSAHD:
         query = self._expansion(index, rng)
         if query is None and not self._under_way:
             self._due.extend(self._iteration())
-            # m1 can always be asked for, and i1 where there is no program.
+            # One expansion is always possible: m1, or i1 if there is no program.
             query = self._expansion(index, rng)
         return query
 
     def _expansion(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Return the next expansion that is possible."""
+        """Return the query of the next expansion that is possible; None if there is none."""
         while self._due:
             expansion = self._due.popleft()
             parents = self._draw_parents(expansion, rng)
@@ -221,7 +221,7 @@ class MCTSAHD:
         return self._ideas.get(parent.program.id, parent.program.idea)
 
     def _draw_parents(self, expansion: Expansion, rng: np.random.Generator) -> list[Parent] | None:
-        """Return the programs that an operator shows, drawn anew each time; None if it cannot."""
+        """Return the programs that an expansion shows, drawn anew each time; None if too few."""
         node, operator = expansion.node, expansion.operator
         if operator is INITIAL:
             return []
@@ -244,7 +244,7 @@ class MCTSAHD:
         return [node.program]
 
     def _iteration(self) -> Iterator[Expansion]:
-        """Yield the expansions of the next iteration: on the way down, and at its leaf."""
+        """Yield the expansions of the next iteration: on the path, then at its last node."""
         children = self.root.children
         if len(children) < ROOTS:
             yield Expansion(self.root, DIFFER if self._founded else INITIAL)
@@ -271,11 +271,11 @@ class MCTSAHD:
 
     @property
     def _founded(self) -> bool:
-        """Whether the root has a program that no other round or example gave."""
+        """Whether the root has children, and the round has received a result."""
         return bool(self.root.children) and self._result_count > 0
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Add a program to the tree or have it tried again; keep a description."""
+        """Add a program to the tree, or retry its expansion; store a description."""
         asked = self._under_way.pop(sample.request.index)
         if isinstance(asked, Node):
             if sample.text:
@@ -285,7 +285,7 @@ class MCTSAHD:
         if sample.retained and sample.parent.program.source not in self._sources:
             parent = sample.parent
             scores = [child.program.score for child in self.root.children]
-            # A program with the score of another child of the root is no new approach.
+            # A program with the score of another child of the root counts as the same approach.
             if asked.node is not self.root or parent.score not in scores:
                 self._undescribed.append(self._add(asked.node, parent))
             return
@@ -317,14 +317,14 @@ class MCTSAHD:
 def confidence_bound(
     value: float, bounds: tuple[float, float], exploration: float, visits: int, own: int
 ) -> float:
-    """Return UCT of a child: its Q, scaled by the bounds of Q, and an exploration term.
+    """Return the UCT value of a child: its Q, scaled by the bounds of Q, plus exploration.
 
     Parameters
     ----------
     exploration
         λ0 times the share of the tickets that is left.
     visits, own
-        Those of the node above, and of the child.
+        Visits of the child's parent node, and of the child.
     """
     least, greatest = bounds
     height = (value - least) / (greatest - least) if greatest > least else 0.0
@@ -332,12 +332,12 @@ def confidence_bound(
 
 
 def is_widened(visits: int, children: int, widening: float) -> bool:
-    """Say whether a node has too few children for its visits."""
+    """Return whether a node gets another child: it has too few for its visits."""
     return int(visits**widening) > children
 
 
 def elite_weights(count: int) -> Sequence[float]:
-    """Return how likely each of the elite is, best first: 1 / (rank + 1 + count)."""
+    """Return the weight of each elite program, best first: 1 / (rank + 1 + count)."""
     weights = 1.0 / (np.arange(count) + 1 + count)
     return list(weights / weights.sum())
 

@@ -1,6 +1,6 @@
-"""MLES (Hu et al. 2026): evolution of heuristics that sees how a program behaved.
+"""MLES (Hu et al. 2026): evolution of heuristics with observations of a program's behaviour.
 
-What it sees is a text here, made of what was measured of a program task by task.
+Here an observation is a text about the measurements of a program on each task.
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,46 +71,46 @@ OPERATORS = {
         ),
     )
 }
-"""The variations by name; those on ``_text`` show an observation."""
+"""The variations by name; those that end in ``_text`` show an observation."""
 PRESSURE = 0.5
-"""The rate at which the probability of a parent falls exponentially with its rank."""
+"""Rate at which the probability of a parent falls exponentially with its rank."""
 ATTEMPTS = 50
-"""The least number of initial programs, unless the population is full before."""
+"""Least limit of initial programs; fewer are requested if the population is full before."""
 WORST = 3
-"""The number of a program's worst tasks in an observation."""
+"""Number of a program's worst tasks in an observation."""
 _UNITS = {Level.LOWER: "region", Level.UPPER: "instance"}
 
 
 class MLES:
-    """A population as of EoH in LLM4AD; mutations are shown the behaviour of a program.
+    """Search method with LLM4AD's population of EoH; its mutations show a program's behaviour.
 
-    Initial programs are asked for until as many as the population holds were retained; then the
-    operators come in turn. Programs gather in a buffer, failures and duplicates with them; when
-    it holds ``population`` of them, the best of buffer and population stay. A duplicate has the
-    code or the score of a program in either. Parents are drawn with probability
-    ``exp(-rank / 2)``, each at most once if there are enough.
+    Initial programs are requested until ``population`` were retained; then the operators are
+    applied in turn. New programs are added to a buffer; failures and duplicates only count. After
+    ``population`` of them, the best of buffer and population survive. A duplicate has the code or
+    the score of a program in either. The probability of a parent is proportional to
+    ``exp(-rank / 2)``; each is drawn at most once if there are enough.
 
     Deviations from LLM4AD's code, the original:
 
-    - Observations are texts, for language models without eyes: ``m1_text`` is the original's,
-      ``m2_text`` its like for parameters, in place of ``m1_M`` and ``m2_M``, which show pictures.
-    - An observation tells the worst tasks by number, with what was saved there and what the best
-      program knows to save, and failures. Routes, loads and crossings are not in it: the loop
-      tells a method measurements, not solutions. Of a program carried over from an earlier
-      round only the scores are known.
+    - Observations are texts, for language models without vision. ``m1_text`` is the original's;
+      ``m2_text`` is similar, for parameters. They replace ``m1_M`` and ``m2_M``, which show images.
+    - An observation lists failures and the worst tasks by number, with the saving of the program
+      and that of the best one. It has no routes, loads or crossings, because the loop passes
+      measurements to a method, not solutions. A program carried over from an earlier round has
+      only scores.
     - The seed program is a member from the start.
-    - Initial programs take at most half of a round's tickets, so that small budgets reach the
+    - Initial programs use at most half of a round's tickets, so that small budgets reach the
       operators; a later round of a coupled search begins with the programs carried over.
-    - Where too few initial programs are valid the original ends; here what there is goes on.
-    - With several samples under way all take their turns in one cycle of operators; there every
-      thread has its own, with an offset.
+    - If too few initial programs are valid, the original ends; here the search continues.
+    - All samples under way share one cycle of operators; in the original each thread has its own
+      cycle, with an offset.
 
     Parameters
     ----------
     population
-        Members, and programs of a generation, at least 2.
+        Number of members, and of programs in a generation, at least 2.
     operators
-        In turn, among :data:`OPERATORS`.
+        Names from :data:`OPERATORS`, applied in turn.
     """
 
     def __init__(
@@ -138,12 +138,12 @@ class MLES:
 
     @property
     def members(self) -> list[Parent]:
-        """The survivors if the generation ended now."""
+        """The programs that would survive if the generation ended now."""
         known = [*self._population, *self._buffer]
         return sorted(known, key=lambda parent: -parent.score)[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Begin with the carried programs; if more than the seeds, they are the population."""
+        """Begin with the carried programs; it is founded if they are more than the seeds."""
         self._unit = _UNITS[start.contract.level]
         self._population = sorted(start.carried, key=lambda parent: -parent.score)[: self.size]
         self._buffer, self._buffered = [], 0
@@ -154,7 +154,7 @@ class MLES:
         self._under_way = 0
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Ask for initial programs until founded, then go by the operators in turn."""
+        """Return queries for initial programs until founded, then the operators in turn."""
         if not self._founded and self._left <= 0:
             if self._under_way:
                 return None
@@ -172,9 +172,9 @@ class MLES:
         return Query(operator, parents, hints)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Buffer a program; end the generation when the buffer is full."""
+        """Add a program to the buffer; end the generation when the buffer is full."""
         self._under_way -= 1
-        # A reply without a program counts for nothing, an initial program that failed neither.
+        # Replies without a program and failed initial programs do not count.
         if sample.retained or (self._founded and sample.program is not None):
             self._buffered += 1
         if sample.retained and not self._repeats(sample.parent):
@@ -223,11 +223,11 @@ def observation(
     Parameters
     ----------
     responses, best
-        The program's score on each task, and the best score of a kept program there.
+        The program's score on each task, and the best score of a kept program on it.
     measured
-        As of :class:`specahd.search.base.Sample`; what it does not hold is not told.
+        As in :class:`specahd.search.base.Sample`; missing values are not reported.
     unit
-        What a task is.
+        Name for a task: ``region`` or ``instance``.
     """
     percents = [100 * response for response in responses]
     lines = [

@@ -1,4 +1,4 @@
-"""PartEvo (Hu and Zhang 2025): evolution in clusters of programs that are alike."""
+"""PartEvo (Hu and Zhang 2025): evolution in clusters of similar programs."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -60,23 +60,23 @@ GUIDED = Operator(
     treatment=Treatment.COMBINE,
 )
 OPERATORS = {one.name: one for one in (REFLECTED, CROSS_CLUSTER, SUMMARIZED, GUIDED)}
-"""The variations by name: by an expert's reflection, across clusters, by the summary of what was
-learned, and by the best programs of the cluster and of all."""
+"""The variations by name. re: after an expert's reflection; cc: across clusters; se: after the
+summary; lge: with the best programs of the cluster and of all clusters."""
 BATCH = 3
-"""Initial programs that are asked for at once, after the same ideas."""
+"""Number of initial programs that are requested together, with the same list of ideas."""
 ATTEMPTS = 3
-"""Initial programs that are tried at most, for each that is wanted."""
+"""Largest number of tries for each initial program."""
 MOST = 90
-"""Largest population: its reflections are asked for in a row, of which the loop bears 100."""
+"""Largest population: its reflections are requested in a row, and the loop allows 100."""
 SUMMED = 10
-"""Programs of which a summary is made, at most."""
+"""Largest number of programs in a summary."""
 IDEA = 200
 """Longest idea in a list, in characters."""
 
 
 @dataclass(eq=False, slots=True)
 class Cluster:
-    """Programs that are alike, with those that came of them; ``capacity`` of them stay."""
+    """A cluster of similar programs and their children; it keeps at most ``capacity`` of them."""
 
     members: list[Parent]
     capacity: int
@@ -93,45 +93,45 @@ class Step:
 
 
 class PartEvo:
-    """Clusters that evolve side by side, and an external set of the best programs of all.
+    """Search method with clusters that evolve in parallel, and an external set of best programs.
 
-    Initial programs are written in batches, each to differ from the ideas that are there, and
-    partitioned once by k-means into clusters, whose sizes then are their capacities. An iteration
-    renews the summary of the external set and goes through the operators in turn. Of every
-    cluster, members drawn in proportion to their fitness (``lge``: all members) get a child each,
-    which joins the cluster and is offered to the external set; then a cluster above its capacity
-    is cut back by such a draw.
+    Initial programs are requested in batches, and shall differ from the ideas so far. They are
+    partitioned once by k-means; the capacity of a cluster is its initial size. An iteration renews
+    the summary of the external set, then applies the operators in turn. In each cluster, members
+    are drawn in proportion to their fitness (``lge``: all members). Each gets a child, which is
+    added to the cluster and offered to the external set. Then a cluster above its capacity is
+    reduced by another such draw.
 
     Deviations from the authors' code, the original:
 
-    - Syntax is compared by the cosine of the paths in the trees' normal form, by which variables
-      count as what is assigned to them, not by CodeBLEU, and ideas by their words, not by BERT:
-      neither package is one of ours; nor is scikit-learn's k-means.
-    - The idea that comes with every program is its tag; no call is made for tags.
-    - Every operator is carried out in every iteration, as in the authors' examples.
-    - The seed program is an initial program. These take at most half of a round's tickets, so
-      that small budgets reach the operators; a later round of a coupled search partitions the
-      programs carried over, which are the best of all clusters.
-    - A reply without a program takes a ticket, as with every method, and is not asked for again.
-    - A score of 0 is a score; the original takes an objective of 0 for a failure.
+    - Syntax is compared by the cosine of paths in normal forms, where the values assigned to a
+      variable replace its name, not by CodeBLEU. Ideas are compared by their words, not by BERT,
+      and k-means is our own, because CodeBLEU, BERT and scikit-learn are no dependencies.
+    - The idea of a program is its tag; no request is made for tags.
+    - Every operator is applied in every iteration, as in the authors' examples.
+    - The seed program is an initial program. Initial programs use at most half of a round's
+      tickets, so that small budgets reach the operators. A later round of a coupled search
+      partitions the programs carried over, which are the best of all clusters.
+    - A reply without a program uses a ticket, as in every method, and is not requested again.
+    - A score of 0 is valid; the original treats an objective of 0 as a failure.
 
     Parameters
     ----------
     population
-        Initial programs that are partitioned, from 2 to ``MOST``; also how many of the best are
-        members.
+        Number of initial programs that are partitioned, from 2 to ``MOST``; also the largest
+        number of members.
     clusters
-        How many, at most.
+        Largest number of clusters.
     parents
-        The parents in each cluster that get a child by an operator.
+        Number of parents in each cluster that get a child by an operator.
     partners
-        Other clusters of which ``cc`` shows a member, at least 1.
+        Number of other clusters of which ``cc`` shows a member, at least 1.
     archive
-        Programs of the external set.
+        Largest number of programs in the external set.
     features
         The features that partition programs, from :data:`specahd.memory.partition.FEATURES`.
     operators
-        In turn, among :data:`OPERATORS`, not ``cc`` alone.
+        Names from :data:`OPERATORS`, applied in turn; not ``cc`` alone.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class PartEvo:
         return _best([*self._external, *(child for _, child in self._children)])[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Begin with the carried programs; if they are more than the seeds, partition them."""
+        """Begin with the carried programs; if more than the seeds, ask for no initial ones."""
         self._initial = list(start.carried)
         self._external = _best(start.carried)[: self._capacity]
         attempts = min(ATTEMPTS * self.size, max(1, start.tickets // 2))
@@ -188,7 +188,7 @@ class PartEvo:
         self._asking.clear()
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Ask for the next step; at the end of an operator, wait for all that is under way."""
+        """Return the query of the next step; None until the results that it needs are received."""
         if not self._asking and self._under_way:
             return None
         while not self._asking:
@@ -205,7 +205,7 @@ class PartEvo:
         return Query(step.operator, step.parents, hints)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Keep the summary, a reflection or a child."""
+        """Store the summary, a reflection or a child."""
         step = self._under_way.pop(sample.request.index)
         if step.operator is SUMMARY:
             self._summary = sample.text or self._summary
@@ -215,7 +215,7 @@ class PartEvo:
             self._children.append((step.cluster, sample.parent))
 
     def _go_on(self, rng: np.random.Generator) -> None:
-        """Take the children in, and put the next steps in line, if the next operator has any."""
+        """Add the children to the clusters, and queue the next steps, if there are any."""
         self._take_in(rng)
         if not self._clusters:
             if len(self._initial) < self.size and (self._attempts > 0 or not self._initial):
@@ -294,7 +294,7 @@ class PartEvo:
         return [_draw(self._clusters[at].members, 1, rng)[0] for at in chosen]
 
     def _guided(self, number: int, parent: Parent) -> Step:
-        """Return the step that shows a program the best of its cluster and of all."""
+        """Return the step that shows a program with the best of its cluster and of all."""
         leaders = (
             (_best(self._clusters[number].members)[0], "the best of its group"),
             (self._external[0], "the best of all"),
@@ -309,13 +309,13 @@ class PartEvo:
 
 
 def proportions(scores: Sequence[float]) -> NDArray[np.float64]:
-    """Return the probabilities of a draw in proportion to fitness: 1 more than the worst score."""
+    """Return the probabilities of a draw by fitness: the score minus the worst score, plus 1."""
     weights = np.asarray(scores) - min(scores) + 1
     return np.asarray(weights / weights.sum())
 
 
 def _draw(members: Sequence[Parent], count: int, rng: np.random.Generator) -> list[Parent]:
-    """Draw in proportion to fitness, each member once at most; all where there are too few."""
+    """Draw members by fitness, each at most once; return all members if there are too few."""
     if count >= len(members):
         return list(members)
     weights = proportions([member.score for member in members])
@@ -324,13 +324,13 @@ def _draw(members: Sequence[Parent], count: int, rng: np.random.Generator) -> li
 
 
 def _best(parents: Iterable[Parent]) -> list[Parent]:
-    """Return programs best first, the older first among equals, each once."""
+    """Return each program once, best first; among equal scores the older first."""
     unique = {parent.program.id: parent for parent in parents}
     return sorted(unique.values(), key=lambda parent: -parent.score)
 
 
 def _listed(parents: Sequence[Parent], *, scores: bool = False) -> str:
-    """Return ideas, one a line, with the scores if wanted."""
+    """Return the ideas, one in each line, with the scores if ``scores`` is true."""
     return "\n".join(
         f"- {f'{100 * parent.score:.3f} %: ' if scores else ''}"
         f"{shorten(parent.program.idea, IDEA, placeholder=' ...')}"

@@ -1,4 +1,4 @@
-"""RandSample (LLM4AD): independent samples of one prompt, of which the best is kept."""
+"""RandSample (LLM4AD): independent samples of one prompt; the best one is kept."""
 
 import numpy as np
 
@@ -10,14 +10,14 @@ COMPLETE = Operator("complete", "Write an improved version of the example.")
 
 
 class RandSample:
-    """Asks for an improved version of the seed program, always in the same words.
+    """Search method that asks for an improved version of the seed program by a constant prompt.
 
     Deviations from LLM4AD's code, the original:
 
-    - The prompt is code alone, but our rules and the form of an answer follow: a program that
+    - The prompt is code, followed by our rules and the form of an answer, because a program that
       breaks them is not measured.
     - A seed program that fails does not end the run: it is an example here, and no parent.
-    - A reply without a program takes a ticket, as with every method; there it is asked for again.
+    - A reply without a program uses a ticket, as in every method; the original asks again.
     """
 
     size = 1
@@ -32,7 +32,7 @@ class RandSample:
         self.members = sorted(start.carried, key=lambda parent: -parent.score)[:1]
 
     def ask(self, index: int, rng: np.random.Generator) -> Query:
-        """Return the one query there is."""
+        """Return the only query of the method."""
         return Query(COMPLETE, prompt=self._prompt)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

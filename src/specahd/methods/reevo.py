@@ -1,4 +1,4 @@
-"""ReEvo (Ye et al. 2024): a generational genetic search that reflections guide."""
+"""ReEvo (Ye et al. 2024): a generational genetic search, guided by reflections."""
 
 from collections import deque
 
@@ -40,41 +40,41 @@ MUTATION = Operator(
     skills=True,
 )
 TRIALS = 1000
-"""The most draws of pairs until enough pairs differ in their scores."""
+"""Largest number of draws until enough pairs differ in their scores."""
 MOST = 90
-"""Largest population: its short reflections are asked for in a row, of which the loop bears 100."""
+"""Largest population: its short reflections are requested in a row, and the loop allows 100."""
 
 
 class ReEvo:
-    """Generations of crossovers after short reflections, and of mutations of the elitist.
+    """Search method with crossovers after short reflections, and mutations of the elitist.
 
-    A generation draws ``population`` pairs of different scores, each with equal probability,
-    from the programs of the generation before and the elitist, which is the best ever. Every
-    pair gets a reflection and then a crossover; these replace the population. A long reflection
-    sums up the short ones, and mutations of the elitist join the population.
+    A generation draws ``population`` pairs of different scores, with equal probability, from the
+    previous population and the elitist, which is the best program so far. Each pair gets a
+    reflection and then a crossover; the children replace the population. A long reflection
+    summarises the short ones. Then mutations of the elitist are added to the population.
 
     Deviations from the authors' code, the original:
 
-    - Where that ends with an error, the round goes on until its tickets are spent: without two
-      different scores the elitist alone is mutated, without an elitist the population begins
-      anew, and a seed program that fails is left out.
-    - Initial programs take at most half of a round's tickets, so that small budgets reach
+    - The original ends with an error in some cases; here the round continues until its tickets
+      are used. Without two different scores only the elitist is mutated. Without an elitist the
+      population is founded again. A seed program that fails is left out.
+    - Initial programs use at most half of a round's tickets, so that small budgets reach
       reflection; a later round of a coupled search begins with the programs carried over.
-    - Initial programs are sampled at the provider's temperature, like all, not 0.3 above it.
+    - All programs are sampled at the provider's temperature; the original adds 0.3 for the first.
     - The better program of a pair is shown first, as in every prompt here.
-    - The long reflection is asked for while the crossovers are measured: it says nothing of them.
-    - A program states its idea, as every method's does.
+    - The long reflection is requested while the crossovers are measured; it does not use them.
+    - A reply states the idea of its program, as in every method.
 
     Parameters
     ----------
     population
-        Pairs of a generation, from 1 to ``MOST``; also how many of the best are members.
+        Number of pairs of a generation, from 1 to ``MOST``; also the largest number of members.
     initial
-        Programs of the initial population, at least 2.
+        Number of programs of the initial population, at least 2.
     mutation_rate
-        Mutations of a generation, as a share of ``population``.
+        Number of mutations of a generation, as a share of ``population``.
     knowledge
-        What experts know, for the initial programs and mutations: the first long reflection.
+        Expert knowledge for the initial programs and mutations: the first long reflection.
     """
 
     def __init__(
@@ -111,19 +111,19 @@ class ReEvo:
         return sorted(unique.values(), key=lambda parent: -parent.score)[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Begin with the carried programs; of seeds alone, the best is the elitist."""
+        """Begin with the carried programs; if they are only seeds, keep the best as elitist."""
         self._initial = max(2, min(self._most_initial, start.tickets // 2))
         self._population = list(start.carried) if start.founded else []
         self._elitist = max(start.carried, key=lambda parent: parent.score, default=None)
         self._children = []
         self._asking.clear()
-        # The stage that what is carried ends; without a population it is still to come.
+        # Carried programs count as the result of a mutation stage; without any, start anew.
         self._stage = MUTATION
         if not self._population:
             self._begin_anew()
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Ask for the next step of the generation; at its end, wait for all that is under way."""
+        """Return the query of the next step; None until the results that it needs are received."""
         if not self._asking:
             if self._under_way:
                 return None
@@ -136,7 +136,7 @@ class ReEvo:
         return self._query(operator, pair)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Keep a reflection or a child."""
+        """Store a reflection or a child."""
         operator, pair = self._under_way.pop(sample.request.index)
         if operator is SHORT_REFLECTION:
             self._reflections[pair] = sample.text
@@ -210,5 +210,5 @@ class ReEvo:
 
 
 def _hints(*texts: tuple[str, str]) -> str:
-    """Return texts under their names, without those that are empty."""
+    """Return the texts that are not empty, each below its name."""
     return "\n\n".join(f"{name}:\n{text}" for name, text in texts if text)

@@ -60,36 +60,36 @@ MUTATIONS = (
 
 
 class VRPAgent:
-    """A genetic search on programs, whose fitness is the score less a price for length.
+    """A genetic search on programs; the fitness is the score minus a price for length.
 
-    The first population is written from scratch. Every generation, the fittest programs are
-    its elites. Each offspring crosses one of them with one of the others, mostly after the
-    elite. Each elite is mutated once, and gives way to its mutation if that is fitter. Elites
-    and offspring are the next population; the others leave.
+    The first population is written from scratch. In every generation the fittest programs are
+    the elites. Each offspring is a crossover of an elite and one of the others, with more of the
+    elite. Each elite is mutated once, and replaced with its mutation if that is fitter. Elites
+    and offspring are the next population; the others are dropped.
 
     Deviations from the paper (arXiv 2510.07073), of which we could read the beginning and others'
     accounts of its algorithm, but neither the appendix nor the code:
 
     - It evolves the removal and the ordering of customers in a large neighbourhood search, in
       C++. Here the program is the contract's, scored as with every other method.
-    - Sizes, price and the wording of prompts are ours, for that reason; the sizes suit budgets of
-      tens to a thousand programs. Length is in characters of the source without
+    - Sizes, price and the wording of prompts are therefore ours; the sizes suit budgets of tens
+      to a thousand programs. Length is the number of characters of the source without
       comments, docstring and annotations.
-    - A program that fails takes a ticket and is not asked for again, so a generation may have
-      fewer offspring. With fewer than two programs, a generation is written from scratch. With
-      no others than elites, two elites are crossed.
+    - A program that fails uses a ticket and is not requested again, so a generation may have
+      fewer offspring. With fewer than two programs, a generation is written from scratch. If
+      all programs are elites, two elites are crossed.
     - The programs carried over, at first the seed program, belong to the population.
 
     Parameters
     ----------
     initial
-        Programs written from scratch, at least 2.
+        Number of programs written from scratch, at least 2.
     elites
-        At least 1.
+        Number of elites, at least 1.
     offspring
-        Crossovers in a generation, at least 1.
+        Number of crossovers in a generation, at least 1.
     length_price
-        What 1,000 characters cost, in units of the score, at least 0.
+        Price of 1,000 characters, in units of the score, at least 0.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class VRPAgent:
         return elite, partners[rng.integers(len(partners))]
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Take in an offspring, or a mutation that is fitter than its elite."""
+        """Add an offspring; replace an elite with its mutation if that is fitter."""
         position = self._under_way.pop(sample.request.index)
         if not sample.retained:
             return

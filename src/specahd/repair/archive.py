@@ -20,10 +20,10 @@ TASKS_FILE = "tasks.parquet"
 RESPONSES_FILE = "responses.parquet"
 FILES = (TASKS_FILE, RESPONSES_FILE)
 _MOST_VALUES, _MOST_BYTES = 10_000_000, 1 << 30
-"""The most values of one column; a small file can claim to hold any number."""
+"""Largest number of values and bytes of a column; a small file can declare any number."""
 _LONGEST_KEY = 1000
 _LARGEST = 1e15
-"""No cost and no descriptor comes near; beyond it, arithmetic could overflow."""
+"""Largest accepted magnitude of a value; above it, arithmetic could overflow."""
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _RESPONSES = {
     "task": _TEXT,
@@ -83,7 +83,7 @@ class ResponseArchive:
     def router(
         self, programs: Sequence[str], *, n_neighbors: int, statistics: Statistics | None = None
     ) -> Router:
-        """Return the router over a repertoire, frozen as the archive is now."""
+        """Return the router over a repertoire, with a copy of the archive's current content."""
         scores = np.full((len(self.tasks), len(programs)), np.nan)
         for row, task in enumerate(self.tasks):
             for column, program in enumerate(programs):
@@ -116,7 +116,7 @@ class ResponseArchive:
         return copy
 
     def write(self, directory: Path) -> None:
-        """Write two Parquet files: equal archives, equal bytes."""
+        """Write two Parquet files; equal archives give equal bytes."""
         tasks = {
             "task": pa.array(self.tasks, pa.string()),
             "nodes": pa.array([t.region.nodes for t in self.tasks.values()], pa.list_(pa.int64())),
@@ -165,15 +165,15 @@ class ResponseArchive:
 
 
 def _read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
-    """Read a Parquet file that has these columns first, and others of 64-bit floats only."""
+    """Read a Parquet file of these columns, followed only by columns of 64-bit floats."""
     texts = [name for name, kind in columns.items() if kind == _TEXT]
     try:
-        # Texts as indices into their distinct values: a file of a kilobyte can repeat a long
-        # one a million times.
+        # Texts are read as indices of their distinct values: a small file can repeat a long
+        # text a million times.
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             reason = _shape_error(file, columns)
             table = file.schema_arrow.empty_table() if reason else file.read()
-        # Indices and encodings too.
+        # The indices and the encodings take memory too.
         table.validate(full=True)
         reason = reason or next(
             filter(None, map(_content_error, table.column_names, table.columns)), ""
@@ -232,7 +232,7 @@ def _content_error(name: str, column: pa.ChunkedArray) -> str:
         return "a number is below 0"
     if column.type == pa.float64():
         values = column.drop_null().to_numpy()
-        # Written so that nan is refused too.
+        # The comparison is written so that nan fails it too.
         if not np.all(np.abs(values) <= _LARGEST):
             return "a number is too large"
     return ""

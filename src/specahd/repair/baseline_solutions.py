@@ -1,4 +1,4 @@
-"""Solutions of baseline solvers kept on disk, so that all methods' evaluations share them."""
+"""Cache of baseline solvers' solutions on disk, shared by the evaluations of all methods."""
 
 import hashlib
 import inspect
@@ -18,7 +18,7 @@ from specahd.routing.pools import definition_hash
 from specahd.routing.problem import RoutingProblem
 
 LEAST_SECONDS = 0.05
-"""A solution that took less is made again, which is no slower than to read and check it."""
+"""Least computing time of a stored solution, in seconds; a faster one is computed each time."""
 _SHARED = Path(inspect.getfile(definition_hash)).parent
 _SOLVER = "pyvrp"
 
@@ -26,15 +26,15 @@ _SOLVER = "pyvrp"
 class BaselineSolutions:
     """A folder with a file for each solution and the seconds that it took.
 
-    A file is found by all that decides it: the instance's content, the baseline, the options of
-    the problem that are not those of repair, and the code. Files appear whole, so several
-    evaluations may share a folder and be killed at any time; one that holds no feasible solution
+    A file's key covers all inputs of the solution: the instance's content, the baseline, the
+    problem's options except those of repair, and the code. Writes are atomic, so several
+    evaluations may share a folder and be killed at any time. A file without a feasible solution
     counts as missing.
 
     Parameters
     ----------
     folder
-        Made when the first solution comes; None keeps nothing.
+        The folder, created with the first solution; None: no solution is stored.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -56,7 +56,7 @@ class BaselineSolutions:
             found = _read(path, problem, instance)
             if found is not None:
                 return found
-        # numba takes a second, which a command that is refused does not wait for.
+        # Importing numba takes a second; a command that is refused must not wait for it.
         from specahd.core.compilation import Stopwatch
 
         watch = Stopwatch()
@@ -74,7 +74,7 @@ class BaselineSolutions:
 
 def _read(path: Path, problem: AnyProblem, instance: Any) -> tuple[Any, float] | None:
     """Return the solution in a file; None if it is not a feasible solution of the instance."""
-    # Whatever stands there: the checker indexes with it.
+    # The file may hold any value, and the checker uses it as an index.
     with suppress(OSError, ValueError, TypeError, KeyError, IndexError, FileError):
         record = json.loads(path.read_text(encoding="utf-8"))
         solution, seconds = to_tuples(record["solution"]), float(record["seconds"])

@@ -20,8 +20,8 @@ class Case:
     """An instance x with its baseline solution y0 = B(x) and C_x(y0).
 
     ``source`` names B, or the file that y0 was read from. ``progress`` is the share of a descent
-    that lies behind y0, 0 where B made it. ``seconds`` is what B took when it was run, here or for
-    an earlier evaluation.
+    that led to y0, 0 where B made it. ``seconds`` is the time that B took when it was run, now or
+    for an earlier evaluation.
     """
 
     instance: Any
@@ -68,7 +68,7 @@ def make_case(
     instance: Any,
     kept: BaselineSolutions = BaselineSolutions(None),  # noqa: B008  keeps nothing
 ) -> Case:
-    """Run B on an instance, unless its solution is kept, and check it with F.
+    """Run B on an instance, unless its solution is stored, and check it with F.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def case_of_solution(problem: AnyProblem, instance: Any, path: Path) -> Case:
     Warns
     -----
     FileWarning
-        It does not cost what the file states.
+        Its cost differs from the one that the file states.
     """
     _require_block(problem, [instance])
     solution, stated = problem.read_solution(path, instance)
@@ -126,7 +126,7 @@ def _certified_case(
     problem: AnyProblem, instance: Any, solution: Any, source: str, seconds: float | None = None
 ) -> Case:
     if isinstance(problem.operator, PassOperator):
-        # An instance that the engine does not take is refused before others are repaired.
+        # An instance that the engine cannot repair is refused before others are repaired.
         problem.flat(instance, solution)
     cost = problem.cost(instance, solution)
     return Case(instance, solution, cost, source, seconds=seconds)
@@ -135,7 +135,7 @@ def _certified_case(
 def make_cases(
     problem: AnyProblem, instances: Iterable[Any], step: Callable[[], None] = lambda: None
 ) -> list[Case]:
-    """Make a case of each instance, calling ``step`` after each."""
+    """Return a case for each instance; call ``step`` after each."""
     cases = []
     for instance in instances:
         cases.append(make_case(problem, instance))
@@ -162,9 +162,9 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
 
 
 def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:
-    """Refuse instances whose arrays would not fit into memory, before one is made.
+    """Refuse instances whose arrays would not fit into memory, before any array is made.
 
-    Beside a distance matrix the other arrays are nothing.
+    Only the distance matrix counts; the other arrays are small beside it.
     """
     sizes = [block_size(problem.layout(instance)) for instance in instances]
     if not sizes:

@@ -12,7 +12,7 @@ from specahd.repair.archive import FILES as ARCHIVE
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 _TEXT, _TABLE = 4 << 20, 256 << 20
-"""Bytes that a file of text may have, and one of the archive."""
+"""Largest size of a text file and of a file of the archive, in bytes."""
 _FILE = re.compile(rf"{SUMS}|manifest\.json|(tasks|responses)\.parquet|programs/{NAME.pattern}\.py")
 
 
@@ -39,7 +39,8 @@ def verify_checksums(directory: Path) -> set[str]:
     Raises
     ------
     CheckpointError
-        The directory is no checkpoint, or a listed file is missing, odd, altered, huge or a link.
+        The directory is no checkpoint, or a listed file is missing, altered, too large or not a
+        regular file, or has an invalid name.
     """
     if not (directory / SUMS).is_file() or not (directory / MANIFEST).is_file():
         raise CheckpointError(
@@ -70,12 +71,12 @@ def verify_checksums(directory: Path) -> set[str]:
 
 
 def digest(directory: Path) -> str:
-    """Return the hash of a checkpoint's content, that of its list of checksums."""
+    """Return the hash of a checkpoint's content: the hash of its list of checksums."""
     return _sha256(directory / SUMS)
 
 
 def _require_file(directory: Path, name: str) -> None:
-    """Refuse a name that is not a checkpoint's, or that is no regular file."""
+    """Check that a name is one of a checkpoint's files, and that it is a regular file."""
     path = directory / name
     if not path.exists() and not path.is_symlink():
         raise CheckpointError(f"The checkpoint {directory} lacks {printable(name)}.")

@@ -24,9 +24,9 @@ from specahd.sandbox.shared_arrays import SharedArrays
 
 @dataclass(frozen=True, slots=True)
 class LowerResult:
-    """A lower candidate on every task of a round, and the tier in which it ran.
+    """The result of a lower candidate on every task of a round, and the tier in which it ran.
 
-    Where an operator makes passes, one that fails on any task is as good as not launched.
+    Where an operator makes passes, a failure on any task counts as a failed launch.
     """
 
     launched: bool
@@ -38,7 +38,7 @@ class LowerResult:
 
 @dataclass(frozen=True, slots=True)
 class UpperResult:
-    """An upper candidate through the frozen pipeline on the training instances.
+    """The result of an upper candidate in the frozen pipeline on the training instances.
 
     ``utilities`` and ``penalties`` (U and λΩ by instance) and ``regions`` (the mean
     descriptor of the regions that were repaired, to 6 digits; None if there was
@@ -126,7 +126,7 @@ class Evaluator:
         responses = tuple(response for response, _ in pairs)
         failed = next((pair for pair in pairs if pair[0].outcome is not Outcome.OK), None)
         if failed is not None and isinstance(self._operator, PassOperator):
-            # It would end a search, and with it all that others find there.
+            # Its failure would end a search, and the results of other programs in it.
             return LowerResult(False, tier, failed[0].outcome, failed[1], ())
         outcome, detail = _summary(pairs)
         return LowerResult(True, tier, outcome, detail, responses)
@@ -173,7 +173,7 @@ class Evaluator:
     def expose(self, uppers: Sequence[Program], incumbents: Incumbents) -> list[RepairTask]:
         """Return the tasks that upper programs expose on some solutions.
 
-        One on which a program fails exposes none of its. Of tasks that are equal the first counts.
+        A solution on which a program fails exposes no tasks. Only the first of equal tasks counts.
         """
         tasks: dict[str, RepairTask] = {}
         with self._upper(uppers) as session:
@@ -303,7 +303,7 @@ class Evaluator:
 
 
 def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
-    """Say whether the session's two programs give equal answers on evenly spread calls."""
+    """Return whether the session's two programs give equal answers on evenly spread calls."""
     count = min(probes, len(calls))
     probed = [calls[index * len(calls) // count] for index in range(count)]
     answers = list(session.call_many(probed))
@@ -330,7 +330,7 @@ def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:
 
 
 def _summary(pairs: Sequence[tuple[Response, str]]) -> tuple[Outcome, str]:
-    """Return ok if any task was answered, else the most frequent failure and one detail."""
+    """Return ok if any task was answered, else the most frequent failure and one of its details."""
     counts: dict[Outcome, int] = {}
     details: dict[Outcome, str] = {}
     for response, detail in pairs:

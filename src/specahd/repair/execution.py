@@ -27,9 +27,9 @@ class Execution(Confinement):
     executor
         An executor class with its own options; ``start`` and ``shared`` are given to it later.
     limits
-        What a call of a program may take.
+        Limits of one call of a program.
     require
-        ``available`` runs where the host lacks a layer of the sandbox, ``strict`` does not.
+        ``available``: run also where the host lacks a layer of the sandbox; ``strict``: do not.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class Execution(Confinement):
         Parameters
         ----------
         observer
-            Is warned of layers that the host lacks.
+            Receives a warning for each layer that the host lacks.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class Execution(Confinement):
         Raises
         ------
         ConfigError
-            A layer is required, and there is none.
+            A required layer is missing.
         """
         lacking = [f"{layer} ({why})" for layer, why in sorted(status.items()) if why != ENFORCED]
         if lacking and self.require == "strict":
@@ -94,10 +94,10 @@ class Execution(Confinement):
         Parameters
         ----------
         tiers
-            Which programs without a tier are compiled; frozen ones have theirs.
+            Decides which programs without a tier are compiled; frozen programs have a tier.
         """
         shared = share_arrays(problem, cases)
-        # Not a closure: what an executor sends to other machines must be picklable.
+        # Not a closure: an executor may send it to other machines, so it must be picklable.
         start = partial(Evaluator, problem, cases, limits=self.limits, tiers=tiers)
         executor: Executor = self.executor(start=start, shared=shared)
         return executor

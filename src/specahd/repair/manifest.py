@@ -1,7 +1,7 @@
-"""The manifest of a checkpoint, as a training run writes it and as everybody reads it.
+"""The manifest of a checkpoint: the schema with which it is written and read.
 
-A checkpoint may come from anybody (``docs/explanation/threat-model.md``): no other field is
-accepted, and every name and number is of its kind.
+A checkpoint may be untrusted (``docs/explanation/threat-model.md``): unknown fields are refused,
+and every name and number is checked.
 """
 
 from collections.abc import Sequence

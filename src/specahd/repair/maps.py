@@ -16,7 +16,7 @@ _ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
 def write_example(
     directory: Path, problem: AnyProblem, cases: Sequence[Case], repairs: Sequence[Repair]
 ) -> None:
-    """Write ``routes.json``: of the instances that repair improved, that with the median gain."""
+    """Write ``routes.json`` of the improved instance with the median gain."""
     gains = [repair.improvement for repair in repairs]
     order = sorted(range(len(gains)), key=lambda index: gains[index])
     improved = [index for index in order if gains[index] > 0] or order

@@ -1,7 +1,7 @@
-"""The pipeline that everything is measured with: passes over a solution, from y0 to ŷ.
+"""The repair pipeline: passes over a solution, from y0 to ŷ.
 
-Training scores upper programs with it, evaluation and solving deploy it: the same code. One pass
-of one upper program, and one member a region, is the paper's.
+Training, evaluation and solving use this same code. The paper's pipeline is one pass of one upper
+program, with one member for each region.
 """
 
 import time
@@ -29,7 +29,7 @@ Rebuild = Callable[[int, tuple[IntArray, ...]], Result]
 
 
 class _Stopwatch:
-    """Splits wall time by stage, without compilation; for reports only."""
+    """A stopwatch that measures wall time by stage, without compilation; for reports only."""
 
     def __init__(self, compilation: CompilationClock) -> None:
         self.seconds: dict[str, float] = {}
@@ -47,9 +47,9 @@ class _Stopwatch:
 
 
 def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
-    """Say whether there is only one pass of one upper program, with one try a region.
+    """Return the reason why only one pass of one upper program is possible, with one try a region.
 
-    None where there may be several: where programs rebuild regions of a solution.
+    Return None if several passes are possible, that is, if programs rebuild regions of a solution.
     """
     if portfolio:
         return "where every program of a portfolio repairs each instance by itself"
@@ -63,7 +63,7 @@ def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
 def check_extensions(
     problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool
 ) -> None:
-    """Refuse extensions of the paper that have no effect here.
+    """Check that no extension of the paper is set that has no effect here.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def check_extensions(
     Raises
     ------
     ConfigError
-        With the option and the reason.
+        An option has no effect; the message names it and the reason.
     """
     where, paper = single_pass(problem, portfolio=portfolio), Settings()
     coupled = where or ("where a method searches one level" if plain else None)
@@ -98,28 +98,27 @@ def repair_case(
     proposers: Mapping[str, Propose],
     rebuild: Rebuild,
 ) -> Repair:
-    """Make passes until each upper program in a row gains nothing.
+    """Make passes until no upper program improves the incumbent in its turn.
 
-    In a pass the upper program whose turn it is proposes regions of the incumbent; each in turn is
-    described, rebuilt by the members that the router ranks first, all from the same incumbent,
-    and merged. The cheapest checked merge counts, the earlier member's on ties. A region is not
-    tried again while the customers on the routes that it touches stay what they were, by other
-    members neither.
+    In a pass one upper program proposes regions of the incumbent. Each region is described, rebuilt
+    from the same incumbent by the members that the router ranks first, and merged. The cheapest
+    checked merge is used; on ties, that of the earlier member. No member tries a region again
+    while the routes that it touches have the same customers.
 
-    Of a portfolio each member goes over the regions by itself, beginning with y0; the steps told
-    are those of the cheapest result, the earlier member's on ties.
+    In a portfolio each member repairs the regions separately, beginning with y0; the returned
+    steps are those of the cheapest result, the earlier member's on ties.
 
     Parameters
     ----------
     proposers
-        By upper program, in the order of their turns: calls it with the inputs of an incumbent.
+        By upper program, in the order of their turns: a call with the inputs of an incumbent.
     rebuild
         Calls a member of the repertoire, by index, with the inputs of a region.
 
     Returns
     -------
     Repair
-        That of y0 as it was, without steps, if an upper program failed in any pass.
+        The repair; y0 unchanged and no steps if an upper program failed in any pass.
     """
     with install_listener("numba:compiler_lock", CompilationClock()) as compilation:
         return _Passes(problem, case, system, rebuild, _Stopwatch(compilation)).make(proposers)
@@ -127,7 +126,7 @@ def repair_case(
 
 @dataclass
 class _Passes:
-    """The passes over one case, and the regions rebuilt in them."""
+    """State of the passes over one case, with the regions that were rebuilt."""
 
     problem: AnyProblem
     case: Case
@@ -190,7 +189,7 @@ class _Passes:
     def _rebuild_regions(
         self, solution: Any, cost: float, regions: Sequence[Region], only: int | None
     ) -> tuple[float, Any, list[Step]]:
-        """Rebuild regions in turn, each by one member or by the members ranked first."""
+        """Rebuild the regions in turn, each by one member or by the members ranked first."""
         problem, system, instance = self.problem, self.system, self.case.instance
         steps: list[Step] = []
         for region in regions:
@@ -235,15 +234,15 @@ class _Passes:
         return member, result.fallbacks, merge
 
     def _is_new(self, solution: Any, region: Region) -> bool:
-        """Say whether a region was not rebuilt yet on routes as they are now, and note it.
+        """Return whether a region was not yet rebuilt on the current routes, and record it.
 
-        A rebuild reads the nodes of its region. What a merge changes, and with it whether it is
-        feasible and what it gains, depends on the routes that visit some of them too: on their
-        customers, also where these get several deliveries, all of which a rebuild makes anew. Of a
-        tour it depends on the order of the region alone.
+        A rebuild reads the nodes of its region. The feasibility and the gain of a merge also depend
+        on the routes that visit these nodes: on the customers of the routes. This holds for split
+        deliveries too, because a rebuild makes all deliveries of a customer anew. For a tour they
+        depend only on the order of the region.
         """
         if self.system.passes == 1:
-            # In one pass no node is in two regions.
+            # Within one pass the regions are disjoint.
             return True
         nodes = set(region.nodes)
         routes = self.problem.routes(solution) or [region.nodes]

@@ -37,17 +37,17 @@ def greedy_selection(
     Attains at least (1 - 1/e) of the best J (Proposition 2). Ties go to the
     lower row, so callers put older programs first.
 
-    Of upper programs the scores are the improvements of single passes from the same incumbents,
-    and with β = 0 J is the mean of the best of each. The proposition holds for it without prices;
-    a difference of J and prices need not be monotone. What several programs make of a solution
-    one after another is not submodular in general, and for that nothing is promised.
+    The scores of upper programs are the improvements of single passes from the same incumbents.
+    With β = 0, J is then the mean over the incumbents of the best score. The proposition holds
+    without prices; J minus prices need not be monotone. The result of several programs in
+    sequence is not submodular in general, so the bound does not hold for it.
 
     Parameters
     ----------
     scores, beta, budget
-        As in :func:`objective`; scores below 0 count as 0 in coverage.
+        Those of :func:`objective`; scores below 0 count as 0 in coverage.
     prices
-        What a row's gain must exceed: λΩ of upper programs.
+        Price of each row, which its gain must exceed: λΩ of upper programs.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def greedy_selection(
 def survival_order(
     scores: FloatArray, *, beta: float, budget: int, prices: FloatArray | float = 0.0
 ) -> list[int]:
-    """Rank all rows: the greedy order first, then by mean score less price, older first on ties."""
+    """Rank all rows: the greedy order, then by mean score minus price; on ties, older first."""
     first = greedy_selection(scores, beta=beta, budget=budget, prices=prices)
     taken = set(first)
     means = (scores.mean(axis=1) if scores.size else np.zeros(len(scores))) - prices

@@ -29,7 +29,7 @@ class RepairTask:
     descriptor
         Raw φ of the region.
     solution
-        The solution y where it is another one than y0.
+        The solution y if it differs from y0.
     """
 
     key: str
@@ -40,7 +40,7 @@ class RepairTask:
 
     @property
     def incumbent(self) -> Incumbent:
-        """The solution of which it is a region."""
+        """The solution that the region belongs to."""
         return Incumbent(self.case, self.solution)
 
     def record(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def task_key(instance_name: str, identity: Iterable[int], solution: Any = None) 
     Parameters
     ----------
     identity
-        What identifies the region to the repair operator in force.
+        Integers by which the repair operator in use identifies the region.
     """
     nodes = ",".join(map(str, identity))
     if solution is not None:

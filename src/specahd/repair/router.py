@@ -1,4 +1,4 @@
-"""The router: which member of the repertoire repairs this region (eq. response_router)."""
+"""The router: it chooses the member of the repertoire for a region (eq. response_router)."""
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Router:
         return known
 
     def rank(self, descriptor: FloatArray, count: int) -> list[int]:
-        """Return so many members by Q, the largest first; ties by archive mean, then by index."""
+        """Return ``count`` members by Q, the largest first; ties by archive mean, then by index."""
         ranked = np.lexsort((-self._archive_means, -self.estimate(descriptor)))
         best: list[int] = ranked[:count].tolist()
         return best

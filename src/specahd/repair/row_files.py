@@ -1,6 +1,6 @@
-"""The files of an evaluation: appended instance by instance, so that a killed one goes on.
+"""The files of an evaluation, appended by instance, so that a killed evaluation can be resumed.
 
-Where an instance has its row, which is written last, everything of it is there. Rows come in the
+An instance's row is written last, so its other records exist if the row exists. Rows are in the
 order of the instances, so that the files do not depend on workers or interruptions.
 """
 
@@ -31,7 +31,7 @@ class RowFiles:
     Parameters
     ----------
     identity
-        What decides the rows beside the instances; written to ``evaluation.json``.
+        Settings that determine the rows, besides the instances; written to ``evaluation.json``.
     hashes
         The content hash of each instance by its name, in order.
     study
@@ -54,12 +54,12 @@ class RowFiles:
         self._files: dict[str, JournalFile] = {}
 
     def read(self) -> list[dict[str, Any]]:
-        """Return the rows that are there already; nothing is written.
+        """Return the rows that exist already; nothing is written.
 
         Raises
         ------
         FileError
-            They are of another evaluation, or damaged.
+            The rows belong to another evaluation, or are damaged.
         """
         rows = list(read_records(self.directory / rows_file(NAME)))
         if rows:
@@ -82,7 +82,7 @@ class RowFiles:
         Raises
         ------
         FileError
-            Another process writes them.
+            Another process has them open for writing.
         WriteError
             The disk is full or read-only.
         """
@@ -145,7 +145,7 @@ class RowFiles:
             raise WriteError(str(error)) from error
 
     def close(self) -> None:
-        """Bring everything to disk.
+        """Flush all files to disk and close them.
 
         Raises
         ------

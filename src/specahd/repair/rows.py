@@ -22,7 +22,7 @@ from specahd.runs.rows import Row, RowRecord, average_rows, mean_or_nan
 from specahd.sandbox.executor import Executor
 
 AHEAD = 2
-"""Cases for each worker that :func:`stream_frozen` has under way."""
+"""Number of cases per worker that :func:`stream_frozen` submits in advance."""
 
 
 def expose(
@@ -30,7 +30,7 @@ def expose(
 ) -> list[RepairTask]:
     """Return the regions that upper programs expose on some solutions, in order.
 
-    Of regions that are rebuilt alike only the first counts.
+    Only the first of regions that are rebuilt alike counts.
     """
     firsts = range(0, len(incumbents), chunk)
     parts = [list(incumbents[first : first + chunk]) for first in firsts]
@@ -45,7 +45,7 @@ def run_frozen(
     cases: Sequence[int],
     step: Callable[[], None] = lambda: None,
 ) -> list[Repair]:
-    """Run the pipeline on each case, in order, calling ``step`` after each."""
+    """Run the pipeline on each case, in order; call ``step`` after each."""
     jobs = [executor.submit("repair", uppers, system, case) for case in cases]
     repairs = []
     for job in jobs:
@@ -57,10 +57,10 @@ def run_frozen(
 def stream_frozen(
     executor: Executor, uppers: Sequence[Program], system: RepairSystem, cases: Sequence[int]
 ) -> Iterator[Repair]:
-    """Yield the pipeline's repair of each case, in order, as soon as it is there.
+    """Yield the pipeline's repair of each case, in order, as soon as it is ready.
 
-    No more than :data:`AHEAD` cases for each worker are under way, so that other work that the
-    caller submits is not held up by all the rest.
+    At most :data:`AHEAD` cases per worker are submitted at a time, so that other work of the
+    caller does not wait for all cases.
     """
     waiting = iter(cases)
     jobs: deque[Future[Repair]] = deque()
@@ -114,7 +114,7 @@ def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str,
 
 
 def step_records(repair: Repair, system: RepairSystem) -> list[dict[str, Any]]:
-    """Return of each step its pass, Φ, and the router's estimate of each member there (Q).
+    """Return the pass, Φ and the router's estimate of each member (Q) for each step.
 
     Φ is None where no region was named; that of a slice of a search is the mean of its groups.
     """
@@ -134,7 +134,7 @@ def step_records(repair: Repair, system: RepairSystem) -> list[dict[str, Any]]:
 
 
 def region_share(case: Case, repair: Repair) -> float:
-    """Return the share of customers, or cities, that lay in a region which was rebuilt."""
+    """Return the share of customers, or cities, in the regions that were rebuilt."""
     nodes = {node for step in repair.steps for node in step.region.nodes}
     return len(nodes) / max(1, int(case.instance.size))
 
@@ -148,7 +148,7 @@ def write_rows(
 ) -> list[dict[str, Any]]:
     """Write ``<name>.jsonl``, equal for equal evaluations, and ``<name>-timings.jsonl``.
 
-    Timings are seconds by stage, of all passes. The rows are returned.
+    Timings are seconds by stage, summed over all passes. The rows are returned.
     """
     rows = [
         evaluation_row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)
@@ -157,7 +157,7 @@ def write_rows(
         {"instance": entry["instance"], **repair.seconds}
         for entry, repair in zip(rows, repairs, strict=True)
     ]
-    # The rows last: where they are, the evaluation is complete.
+    # The rows are written last: if they exist, the evaluation is complete.
     write_records(directory / row_timings_file(name), timings)
     write_records(directory / rows_file(name), rows)
     return rows
@@ -169,8 +169,8 @@ class PoolSummary:
 
     ``rollbacks`` of ``steps`` rebuilt regions did not end in a feasible merge.
     ``references`` holds the mean cost of other baseline solvers on the same instances, and
-    ``cheaper`` on how many of all instances, failed ones among them, the repaired solution costs
-    more than theirs. ``unit`` is that of the costs; empty for the unit of the files.
+    ``cheaper`` the number of instances, failed ones included, on which the repaired solution
+    costs more than theirs. ``unit`` is the unit of the costs; empty for the unit of the files.
     """
 
     pool: str
@@ -200,9 +200,9 @@ def summarise(
     Parameters
     ----------
     references
-        Names baseline solvers to run beside B, which is passed over among them.
+        Names of baseline solvers to run besides B; B itself is skipped.
     kept
-        Has solutions of these solvers.
+        Stored solutions of these solvers.
     """
     [source] = {entry["baseline"] for entry in rows}
     found = average_rows([Row.of(convert(entry, RowRecord)) for entry in rows])

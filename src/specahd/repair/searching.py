@@ -1,7 +1,7 @@
-"""The frozen pipeline where a solution is improved in a search: solving, for so many repairs.
+"""The frozen pipeline for problems whose solution is improved by a search of many repairs.
 
-The engine makes the passes; before each tenth of them the router says which members of the
-repertoire repair. Every better solution is checked as when an instance is solved.
+The engine makes the passes. Before each tenth of them the router chooses the members of the
+repertoire that repair. Every better solution is checked as when an instance is solved.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,14 +27,14 @@ from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator,
 from specahd.sandbox.calls import Result
 
 SLICES = 10
-"""How often a search queries the router."""
+"""Number of times that a search queries the router."""
 
 
 class ChoosingImprover(Improver, Protocol):
     """An improver whose lower programs can be chosen between two slices."""
 
     lowers: Sequence[int]
-    """Which of them repair, drawn evenly for each group; one may be named several times."""
+    """Indices of the programs that repair, drawn uniformly for each group; repeats are allowed."""
 
     def ask(self, inputs: tuple[IntArray, ...]) -> Result:
         """Call the upper program with the inputs of a solution."""
@@ -53,18 +53,18 @@ class Choice:
 
 
 class RoutedImprover:
-    """Continues a search, each tenth of it with the members that the router chooses.
+    """A search in slices of a tenth, each with the members that the router chooses.
 
     Parameters
     ----------
     operator
         The problem's operator.
     case
-        Where the search begins, and which share of a descent lies behind it.
+        The start of the search, and the share of a descent that led to it.
     choose
-        Returns which member repairs a region, by its descriptor.
+        Returns the member that repairs a region with a given descriptor.
     members
-        The programs that repair where no region is named.
+        The programs that repair if no region is named.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class RoutedImprover:
             self._improver.lowers = self.choice.members
             self.part = self._improver.improve(seconds, repairs, share, end_share)
             if self.part.solution is not None:
-                # If it is not what it claims to be, the search ends.
+                # If the check fails, the search ends.
                 self._solution = self.part.solution
         else:
             self.part = failure
@@ -131,9 +131,9 @@ def search_case(
     *,
     final: bool = False,
 ) -> Repair:
-    """Improve y0 for as many repairs as the operator gives a search.
+    """Improve y0 by a search with the number of repairs that the operator sets.
 
-    Of a portfolio each member does so by itself, and the cheapest result stays.
+    In a portfolio each member does so separately, and the cheapest result is returned.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _describe_search(
 def _slice_step(
     system: RepairSystem, routed: RoutedImprover, before: float, found: SearchResult
 ) -> Step:
-    """Return a slice's step, as of one region: the groups named at its start."""
+    """Return a slice's step as if it had one region: the groups named at its start."""
     choice = routed.choice
     outcome = Outcome.INFEASIBLE_MERGE if found.failure else Outcome.OK
     names = sorted({system.repertoire[member].id for member in choice.members})

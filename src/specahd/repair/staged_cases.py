@@ -1,6 +1,6 @@
 """Cases at several stages of a search, on which a repertoire for searches is trained.
 
-The hand-written programs make the stages with the engine, in this process: they are ours, as
+The hand-written programs make the stages with the engine, in this process: they are trusted, as
 baseline solvers are. Stages are counted in repairs, so equal cases come from equal instances.
 """
 
@@ -24,9 +24,9 @@ from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.calls import Call, Result
 
 STAGES = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
-"""By repairs per customer that lie behind an incumbent, which share of a descent they are."""
+"""Share of a descent that led to an incumbent, by its number of repairs per customer."""
 _EXPERIMENTAL = ".*First-class function type feature is experimental"
-"""Numba's warning where a loop takes programs as arguments; in bold."""
+"""Pattern of numba's warning (in bold) about loops with programs as arguments."""
 
 
 class Stages:
@@ -44,12 +44,12 @@ class Stages:
         _, _, self._lower = _compile_seed(operator.contract)
 
     def advance(self, case: Case, repairs: int) -> Case:
-        """Return a case after a search of so many repairs per customer.
+        """Return a case after a search of ``repairs`` repairs per customer.
 
         Raises
         ------
         InfeasibleBaseline
-            The engine made an infeasible solution, a bug of ours.
+            The engine made an infeasible solution, which is a bug.
         """
         if not repairs:
             return case

@@ -1,6 +1,6 @@
-"""The routing study (Appendix E): every member on every held-out region, judged by policy.
+"""The routing study (Appendix E): policies compared on held-out regions that every member repaired.
 
-All policies are judged on the same stored signed costs, so no program runs twice.
+All policies are evaluated on the same stored signed costs, so no program runs twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ from specahd.sandbox.executor import Executor
 
 RANDOM_REPEATS = 30
 SIZES = (1, 2, 4, 6, 10)
-"""Of the growing repertoire; the whole one is among them."""
+"""Sizes at which the growing repertoire is evaluated; the full size is added."""
 _TIED = 1e-9
 _FIGURES = ("response", "gain", "regret", "hits")
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One way of choosing a member for each region, judged on held-out regions.
+    """Figures of one way of choosing a member for each region, on held-out regions.
 
     Parameters
     ----------
@@ -53,16 +53,16 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The first members of a repertoire, each region repaired by the best of them.
+    """Figures of the first members of a repertoire, with the best of them for each region.
 
     Parameters
     ----------
     members
-        How many.
+        Number of members.
     response, regret
-        As of :class:`Policy`, scaled between the worst and best of all members.
+        Those of :class:`Policy`, scaled between the worst and best of all members.
     coverage
-        Share of regions on which one of them is as good as the best of all, in percent.
+        Share of regions on which one of these members is as good as the best of all, in percent.
     """
 
     members: int
@@ -73,14 +73,14 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a routing study found.
+    """Results of a routing study.
 
     Parameters
     ----------
     regions
-        How many were replayed.
+        Number of regions that were replayed.
     policies
-        By name.
+        The figures of the policies, by name.
     growth
         The growth of the repertoire in its greedy order.
     """
@@ -152,12 +152,12 @@ def signed_costs(regions: Sequence[Record], programs: Sequence[str]) -> FloatArr
 def study_regions(
     regions: Sequence[Record], programs: Sequence[str], best: int, seed: int = 0
 ) -> Study:
-    """Judge the router, the globally best member in training, random choice and hindsight.
+    """Compare the router, the globally best member in training, random choice and hindsight.
 
     Parameters
     ----------
     regions
-        As :func:`region_records` returns them; without any there is nothing to judge.
+        The records that :func:`region_records` returns; none give an empty study.
     programs
         The repertoire's names, in its greedy order.
     best
@@ -194,7 +194,7 @@ def _grown(costs: FloatArray, members: int) -> Growth:
 
 
 def _figures(costs: FloatArray, chosen: FloatArray) -> tuple[float, float, float]:
-    """Return response, regret and hits of the costs that were chosen among those of all members."""
+    """Return the response, regret and hits of the chosen costs among those of all members."""
     low, high = costs.min(axis=1), costs.max(axis=1)
     span = np.where(high > low, high - low, 1.0)
     response = np.where(high > low, (high - chosen) / span, 1.0)

@@ -14,19 +14,19 @@ from specahd.routing.base import Region
 
 @dataclass(frozen=True)
 class RepairSystem:
-    """(H, A) frozen: a repertoire and its router.
+    """The frozen (H, A): a repertoire and its router.
 
     Parameters
     ----------
     key
         Identity within a run; systems with equal keys have equal repertoires.
     portfolio
-        Every member repairs the whole instance by itself, and the cheapest result stays; the
-        router chooses nothing.
+        Every member repairs the whole instance separately, and the cheapest result is returned;
+        the router is not used.
     passes
-        Most passes over a solution, those of all upper programs together.
+        Largest number of passes over a solution, of all upper programs together.
     tries
-        How many members rebuild a region, the first ones that the router ranks.
+        Number of members that rebuild a region: the first ones that the router ranks.
     """
 
     key: str
@@ -45,11 +45,11 @@ class Step:
     Parameters
     ----------
     program
-        The program; of several that were tried, the one with the cheapest merge.
+        The program; if several were tried, the one with the cheapest merge.
     number
-        The number of the pass, from 1; None where there is only one.
+        The number of the pass, from 1; None if there is only one.
     upper
-        The upper program that proposed the region; None where there is but one.
+        The upper program that proposed the region; None if there is only one.
     """
 
     region: Region
@@ -73,16 +73,16 @@ class Repair:
     outcome
         The outcome of the upper programs: ok, empty_regions if no pass had any, or a failure.
     cost, solution
-        C_x(ŷ) and ŷ; the baseline's own when nothing was accepted.
+        C_x(ŷ) and ŷ; those of the baseline if nothing was accepted.
     proposed, rejections
         Raw proposals, and the validator's reasons against some of them.
     seconds
         Wall time by stage: propose, validate, describe, route, rebuild, merge; what numba compiled
-        in the first pass of a process is left out. That of all members of a portfolio.
+        in the first pass of a process is left out. In a portfolio, the sum over all members.
     passes
-        How many were made.
+        Number of passes made.
     skipped
-        How many valid regions were not tried again.
+        Number of valid regions that were not tried again.
     """
 
     outcome: Outcome

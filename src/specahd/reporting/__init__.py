@@ -1,1 +1,1 @@
-"""Reports from what runs have stored: read, aggregate, draw, write. No model, no search."""
+"""Reports on stored runs: read, aggregate, draw, write. They need no model and no search."""

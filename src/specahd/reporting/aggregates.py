@@ -12,20 +12,20 @@ from specahd.runs.rows import Row, mean_or_nan
 
 EARLY = 50
 """Programs before which curves rise too steeply to be compared (the paper's appendix F)."""
-# Sizes stand for themselves where there are few; else they share these ranges.
+# Up to _FEW different sizes are groups of their own; more sizes are grouped into these ranges.
 _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
 
 
 def group_by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Group runs that differ only in their seed, by the names of their kinds."""
+    """Group runs that differ only in their seed; return the groups by the names of their kinds."""
     names = name_kinds(run.kind for run in runs)
     ordered = sorted(runs, key=lambda run: (run.kind, run.seed))
     return {names[kind]: list(group) for kind, group in groupby(ordered, key=lambda run: run.kind)}
 
 
 def group_by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Sort rows under their sizes, or under ranges of sizes where there are many."""
+    """Group rows by size, or by ranges of sizes if there are many sizes."""
     ordered = sorted(rows, key=lambda row: (row.size, row.instance))
     exact = len({row.size for row in ordered}) <= _FEW
 
@@ -49,9 +49,9 @@ def count_outcomes(runs: Iterable[Run]) -> dict[Level, Counter[Outcome]]:
 
 
 def best_score_curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]]:
-    """Yield a level's best scores by programs asked so far (both levels'), one list a round.
+    """Yield a level's best scores by number of programs (of both levels), one list per round.
 
-    Scores of different rounds are not of one kind: each round has tasks of its own.
+    Scores of different rounds are not comparable, because each round has tasks of its own.
     """
     numbered = [(place, sample) for place, sample in enumerate(run.samples, start=1)]
     mine = [(place, sample) for place, sample in numbered if sample.level is level]
@@ -62,10 +62,10 @@ def best_score_curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]
 
 
 def convergence_band(runs: Sequence[Run], level: Level) -> Iterator[list[tuple[int, float, float]]]:
-    """Yield mean and sample deviation of best scores over the complete runs, one list a round.
+    """Yield mean and sample deviation of the best scores over complete runs, one list per round.
 
-    Points are programs asked so far that all these runs have, at least two runs; the first
-    ``EARLY`` are left out of runs that asked for more than twice as many.
+    A point is a number of requested programs that all these runs have. There must be two runs or
+    more. The first ``EARLY`` programs are left out if all runs requested more than twice as many.
     """
     complete = [run for run in runs if run.complete]
     if len(complete) < 2:
@@ -80,7 +80,7 @@ def convergence_band(runs: Sequence[Run], level: Level) -> Iterator[list[tuple[i
 
 
 def mean_convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:
-    """Return the mean over complete runs of a level's best score, by programs asked so far."""
+    """Return the mean best score of a level over complete runs, by number of programs so far."""
     known = [
         {place: best for points in best_score_curve(run, level) for place, best in points}
         for run in runs

@@ -1,4 +1,4 @@
-"""Lower bounds of instances as rows of a solver that nobody has."""
+"""Lower bounds of instances, as rows of an imaginary solver that reaches them."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -15,7 +15,7 @@ HOW_TO_READ_BOUNDS = (
 
 
 def lower_bounds(rows: Iterable[Row], instances: Collection[str]) -> list[Row]:
-    """Return a row at the bound of each of the instances; none unless every one has a bound."""
+    """Return a row at the bound of each instance; no rows unless every instance has a bound."""
     known = {
         row.instance: replace(
             row, cost=row.lower_bound, improvement=1 - row.lower_bound / row.baseline_cost,

@@ -1,4 +1,4 @@
-"""Small charts as inline SVG: lines over tickets, and events in rows; readable in grey."""
+"""Small charts as inline SVG, readable in grey: lines over tickets, and events in rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _TICKS = 5
 _ROW = 20
 """Pixels of one row of events."""
 BLUE, ORANGE = "#0072b2", "#d55e00"
-"""Okabe and Ito's; with other dashes they differ in grey too."""
+"""Colours of Okabe and Ito's palette; different dashes distinguish lines in grey."""
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 
 Point = tuple[float, float]
@@ -24,9 +24,9 @@ class Line:
     Parameters
     ----------
     parts
-        Each is drawn by itself, as steps.
+        Point sequences that are drawn separately, as steps.
     dots
-        Drawn beside the line.
+        Points that are drawn in addition to the line.
     """
 
     name: str
@@ -39,16 +39,16 @@ class Line:
 def line_chart(
     lines: Sequence[Line], across: str, along: str, *, end: float, marks: Sequence[float] = ()
 ) -> str:
-    """Return an SVG of lines, empty if there is no point.
+    """Return an SVG of lines; an empty text if there is no point.
 
     Parameters
     ----------
     across, along
-        What the axes are.
+        Labels of the horizontal and the vertical axis.
     end
-        Where the horizontal axis, which begins at 0, ends.
+        End of the horizontal axis, which begins at 0.
     marks
-        Where it has vertical lines.
+        Horizontal positions of vertical lines.
     """
     points = [point for line in lines for part in (*line.parts, line.dots) for point in part]
     if not points:
@@ -91,7 +91,7 @@ def line_chart(
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """A row of events; ``low`` ones stand in the lower half of the row."""
+    """A row of events; ``low`` events are drawn in the lower half of the row."""
 
     name: str
     high: Sequence[float]
@@ -101,7 +101,7 @@ class EventRow:
 def event_chart(
     rows: Sequence[EventRow], across: str, *, end: float, marks: Sequence[float]
 ) -> str:
-    """Return an SVG with a mark for each event, one row a kind, empty if there is none."""
+    """Return an SVG with a mark for each event, in rows; an empty text if there is no row."""
     if not rows:
         return ""
     left = 150
@@ -163,7 +163,7 @@ def _number(value: float) -> str:
 
 
 def drawing(parts: Sequence[str], width: float, height: float, title: str) -> str:
-    """Return an SVG of so many pixels, which shrinks with the page."""
+    """Return an SVG of the given size in pixels, which shrinks with the page."""
     return (
         f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'

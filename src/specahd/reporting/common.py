@@ -1,4 +1,4 @@
-"""The common seeds and instances of a problem's runs, over which means are taken."""
+"""The common seeds and instances of a problem's runs: means are taken over these."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,19 +8,19 @@ from specahd.runs.files import POOLS
 from specahd.runs.reading import Run
 
 _NAMED = 3
-"""The most instances that a remark lists by name."""
+"""Largest number of instances that a remark lists by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """The runs that enter into means, with their rows of the common instances.
+    """The runs that are counted in means, with their rows of the common instances.
 
     Parameters
     ----------
     groups
-        By the names of the groups that were given; of a group, maybe none.
+        The counted runs by the name of their group; a group may have none.
     remarks
-        One line for each thing that was left out, and why; none if nothing was.
+        One line for each exclusion, with the reason; empty if nothing was left out.
     """
 
     groups: Mapping[str, Sequence[Run]]
@@ -91,7 +91,7 @@ def _only(run: Run, pool: str, instances: set[str]) -> Run:
 def _remarks(
     problem: str, pool: str, groups: Mapping[str, Sequence[Run]], common: set[str]
 ) -> Iterator[str]:
-    """List the excluded instances, one line for runs that exclude the same ones."""
+    """Yield one line on the excluded instances for all runs that exclude the same ones."""
     left: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for runs in groups.values():
         for run in runs:

@@ -1,4 +1,4 @@
-"""A report as parts, and the forms it is written in: Markdown, one HTML file, LaTeX and CSV."""
+"""A report as parts, and its output formats: Markdown, one HTML file, LaTeX and CSV."""
 
 import csv
 import io
@@ -33,14 +33,14 @@ class Strong(str):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells of text.
+    """A table with cells of text.
 
     Parameters
     ----------
     words
-        How many columns, the first ones, are words; the others are numbers.
+        Number of leading columns that hold words; the other columns hold numbers.
     name
-        What its CSV file is called.
+        Name of its CSV file, without the ending.
     """
 
     columns: Sequence[str]
@@ -57,7 +57,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """An SVG drawing, and the file beside the report that holds it too; the same as PNG."""
+    """An SVG drawing, the name of its file beside the report, and the same drawing as PNG."""
 
     file: str
     caption: str
@@ -70,7 +70,7 @@ class Figure:
         Raises
         ------
         WriteError
-            The disk is full, or only to be read.
+            The disk is full or read-only.
         """
         write_atomically(directory / self.file, self.svg + "\n")
         write_atomically((directory / self.file).with_suffix(".png"), self.png)
@@ -86,18 +86,18 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Addresses of files beside the report, with their names."""
+    """Links to files beside the report: pairs of address and name."""
 
     pages: Sequence[tuple[str, str]]
 
 
 Part = str | Table | Figure | Code | Links
-"""A text is one paragraph."""
+"""A part of a section; a text is one paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its blocks."""
+    """A heading and the parts below it."""
 
     heading: str
     parts: Sequence[Part]
@@ -123,7 +123,7 @@ class Document:
         return "\n\n".join(blocks) + "\n"
 
     def html(self) -> str:
-        """Return the report as one HTML file that needs no other."""
+        """Return the report as one HTML file that needs no other file."""
         body = []
         for section in self.sections:
             body.append(f"<h2>{escape(section.heading)}</h2>")
@@ -186,7 +186,7 @@ def _html(part: Part) -> str:
 
 
 def table_html(table: Table) -> str:
-    """Return a table for a page, whose script sorts it."""
+    """Return a table as HTML; the script of the page can sort it."""
     words = table.words
     lines = [_cells("th", table.columns, words), *(_cells("td", row, words) for row in table.rows)]
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)

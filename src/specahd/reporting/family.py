@@ -30,7 +30,7 @@ class _Program(Sample, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True):
-    """What a request used."""
+    """Tokens and cost of a request."""
 
     sample: str
     prompt_tokens: int = 0
@@ -39,7 +39,7 @@ class Reply(Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """Of prompt and reply together."""
+        """Number of tokens of the prompt and the reply together."""
         return self.prompt_tokens + self.completion_tokens
 
 
@@ -50,16 +50,16 @@ class Member:
     Parameters
     ----------
     ticket
-        Its place among all, from 1; 0 of a program that the search began with.
+        Its number among all requested programs, from 1; 0 if the search began with it.
     gain
-        Its mean score less that of its best parent, both as its round measured them; without
-        parents less that of the seed program. None if either was not measured then.
+        Its mean score minus that of its best parent (without parents: of the seed program), both as
+        measured in the round of the program. None if either was not measured there.
     generation
         The length of the longest line of ancestors.
     tokens, cost, seconds
-        Those of its request; seconds until it was committed.
+        Use of its request; the seconds end when the program was committed.
     role
-        In the checkpoint; empty if that does not have it.
+        Its role in the checkpoint; empty if the checkpoint does not contain it.
     """
 
     id: str
@@ -105,7 +105,7 @@ class Family:
 
 
 def read_family(directory: Path) -> Family:
-    """Read the programs of a run, which may be under way.
+    """Read the programs of a run, which may still be in progress.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def read_family(directory: Path) -> Family:
 
 
 def _founder(name: str, frozen: Frozen | None) -> Member:
-    """Return a program that the search began with; its source is known from the checkpoint."""
+    """Return a program that the search began with; its source, if known, is the checkpoint's."""
     level = Level.UPPER if name.startswith(Level.UPPER) else Level.LOWER
     if frozen is None:
         return Member(name, level)
@@ -187,5 +187,5 @@ def _gain(sample: _Program, measured: Mapping[tuple[int, str], float]) -> float 
 
 
 def outcome_counts(family: Family) -> Counter[Outcome]:
-    """Count the outcomes of the programs that were asked for."""
+    """Count the outcomes of the requested programs."""
     return Counter(member.outcome for member in family.members.values() if member.ticket)

@@ -1,4 +1,4 @@
-"""The figures of a report: equal runs give equal bytes, and grey prints are readable."""
+"""The figures of a report: equal runs give equal bytes, and lines differ in grey print."""
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,22 +14,22 @@ from specahd.runs.reading import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Other defaults of matplotlib give the same picture: no time, no random ids, text as paths.
+# Settings that make the output reproducible: no random ids, text as paths, a fixed font.
 _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family": "DejaVu Sans"}
 LEVELS = (Level.LOWER, Level.UPPER)
 _PANEL = (3.4, 2.4)
-"""Inches of one panel."""
+"""Width and height of one panel in inches."""
 _DOTS_PER_INCH = 150
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9")
-"""Okabe and Ito's."""
+"""Colours of Okabe and Ito's palette."""
 _DASHES = ("-", "--", ":", "-.")
-"""Beside colours, so that lines differ in grey too."""
+"""Line styles in addition to colours, so that lines differ in grey print."""
 _WIDE = 300
-"""Of axes that span a wider range, only powers of ten have words."""
+"""Ratio of the ends of a logarithmic axis from which only powers of ten are labelled."""
 _SIGNS = ("", "o", "^", "s", "x")
 _MARKERS = {"complete": "o", "partial": "^", "timeout": "x"}
 _FEW = 4
-"""So many lines of a panel have bands."""
+"""Largest number of lines of a panel that are drawn with bands."""
 
 
 class Drawing(NamedTuple):
@@ -40,10 +40,10 @@ class Drawing(NamedTuple):
 
 
 def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> Drawing:
-    """Draw the search: one column a problem, one row a level, one line a kind of runs.
+    """Draw the search: a column for each problem, a row for each level, a line for each kind.
 
-    The best score so far stands over the programs asked so far, of both levels together: the mean
-    over complete runs of several seeds, with a band of one deviation; else each run's.
+    Each panel has the best score over the number of requested programs of both levels together: the
+    mean over complete runs of several seeds with a band of one deviation, else one line per run.
     """
     problems = {
         problem: dict(members)
@@ -74,9 +74,9 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> Drawing:
 def draw_seconds(
     groups: Mapping[str, Sequence[Run]], seconds: Mapping[str, Mapping[str, float]]
 ) -> Drawing | None:
-    """Draw each run's seconds of validation on a logarithmic scale; None without any.
+    """Draw each run's seconds of validation on a logarithmic scale; None if there are none.
 
-    A circle is a complete run, a triangle a partial one, a cross one with a timeout or another
+    A circle is a complete run, a triangle a partial one, a cross a run with a timeout or another
     failure of its upper program (T).
     """
     names = [name for name, runs in groups.items() if any(seconds.get(run.name) for run in runs)]
@@ -105,12 +105,12 @@ def draw_seconds(
 
 
 def draw_anytime(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> Drawing:
-    """Draw mean excess costs, as shares, over seconds on a logarithmic scale.
+    """Draw mean excess costs, given as shares, over seconds on a logarithmic scale.
 
     Parameters
     ----------
     panels
-        By the title of a panel, and the name of a solver, at least one each.
+        Points (seconds, share) by the title of a panel and the name of a solver, at least one each.
     """
     solvers = list(dict.fromkeys(name for lines in panels.values() for name in lines))
 
@@ -134,12 +134,12 @@ def draw_anytime(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]
 
 
 def _style(number: int) -> dict[str, Any]:
-    """Return the looks of a line among others."""
+    """Return the style of the line with this number."""
     return {
         "color": _COLOURS[number % len(_COLOURS)],
         "linestyle": _DASHES[number % len(_DASHES)],
         "drawstyle": "steps-post",
-        # Colours and dashes are used up sooner in grey.
+        # In grey only the dashes differ, and they repeat sooner than the colours.
         "marker": _SIGNS[number // len(_DASHES) % len(_SIGNS)],
         "markevery": 0.15,
         "markersize": 4,
@@ -153,7 +153,7 @@ def _logarithmic(panel: Any) -> None:
     low, high = panel.get_xlim()
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _WIDE * low else (1,)))
     panel.xaxis.set_major_formatter("{x:g}")
-    # Every digit of every decade would be too many words.
+    # A label for every digit of every decade would be too many.
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 
@@ -211,7 +211,7 @@ def _legend(figure: "Figure", panels: Any) -> None:
         for line, text in zip(*panel.get_legend_handles_labels(), strict=True):
             known.setdefault(text, line)
     if known:
-        # Inches of the longest name and of the line before it.
+        # Width in inches of the longest name and of the line before it.
         width = 0.6 + 0.075 * max(map(len, known))
         columns = min(4, max(1, int(figure.get_figwidth() / width)))
         figure.legend(
@@ -222,7 +222,7 @@ def _legend(figure: "Figure", panels: Any) -> None:
 
 @contextmanager
 def fixed_style() -> Iterator[None]:
-    """Draw as everywhere, whatever defaults of matplotlib somebody has."""
+    """Draw with fixed settings, independent of the user's matplotlib defaults."""
     import matplotlib as mpl
 
     with mpl.rc_context(mpl.rcParamsDefault), mpl.rc_context(_FIXED):
@@ -230,7 +230,7 @@ def fixed_style() -> Iterator[None]:
 
 
 def _drawn(draw: Callable[["Figure"], None]) -> Drawing:
-    # Here, for it is an extra's.
+    # Imported here, because matplotlib belongs to an extra.
     from matplotlib.figure import Figure
 
     with fixed_style():
@@ -239,6 +239,6 @@ def _drawn(draw: Callable[["Figure"], None]) -> Drawing:
         text, image = io.StringIO(), io.BytesIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
         figure.savefig(image, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
-    # What stands before the drawing itself would be no HTML.
+    # The XML header before the drawing would not be valid in HTML.
     drawing = text.getvalue()
     return Drawing(drawing[drawing.index("<svg") :].rstrip("\n"), image.getvalue())

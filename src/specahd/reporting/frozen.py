@@ -22,7 +22,7 @@ _LIMIT = 4 << 20
 
 
 class _Scale(Struct):
-    """β and q of J."""
+    """The parameters β and q of J."""
 
     beta: float
     repertoire_size: int
@@ -41,9 +41,9 @@ class Frozen:
     role
         ``upper``, or ``upper 1 of 2`` and ``lower 1 of 3``: its place, in greedy order.
     score
-        What chose it in the round that the checkpoint is of: an upper program's mean
-        U − λΩ, of several what it added to those before, by how much a lower program increased
-        J. None if that is not known, as of a program that no search of the run chose.
+        Score that chose it in the checkpoint's round: the mean U − λΩ of an upper program, of
+        several the increase over the ones before; the increase of J by a lower program. None if
+        unknown, for example for a program that no search of the run chose.
     """
 
     id: str
@@ -56,8 +56,8 @@ class Frozen:
 def read_frozen_programs(directory: Path) -> list[Frozen]:
     """Return the programs of a run's checkpoint, the upper one first.
 
-    There are none if there is no checkpoint, or what is there is not one: whoever loads it
-    is told why.
+    The list is empty if there is no checkpoint or it is invalid. The reason is not reported here,
+    because loading the checkpoint reports it.
     """
     folder = directory / CHECKPOINT
     try:
@@ -87,7 +87,7 @@ def _places(level: str, programs: Sequence[object]) -> list[str]:
 
 
 def _find_round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round | None:
-    """Return the record of the checkpoint's round: the first of the best rounds."""
+    """Return the record of the round that the checkpoint comes from: the first of the best."""
     rounds = [
         record
         for record in journal.read_records(directory / JOURNAL, journal_type)
@@ -129,7 +129,7 @@ def _repertoire_gains(
     directory: Path, chosen: Round, known: Mapping[str, Measured]
 ) -> dict[str, float]:
     """Return the known increase of J by each program of a round's repertoire."""
-    # NumPy's import is slow, and only the end of a run needs it.
+    # Imported here, because importing NumPy is slow and only a finished run needs it.
     import numpy as np
 
     from specahd.repair.repertoire import objective

@@ -1,4 +1,4 @@
-"""What tables call a method or an ablation instead of its name in a run (the paper's App. G)."""
+"""Labels of methods and ablations in tables, in place of the run's names (the paper's App. G)."""
 
 import csv
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def read_labels(path: Path) -> list[Mapping]:
     Raises
     ------
     FileError
-        It is no CSV file with these columns, or maps the same source twice.
+        The file is not a CSV file with these columns, or maps the same source twice.
     """
     try:
         lines = list(csv.reader(read_bytes(path, _LIMIT).decode("utf-8-sig").splitlines()))
@@ -52,9 +52,9 @@ def read_labels(path: Path) -> list[Mapping]:
 def apply_labels(
     runs: Sequence[Run], labels: Sequence[Mapping]
 ) -> tuple[list[Run], Section | None]:
-    """Rename runs by level, problem and source alone, before anything of their rows is read.
+    """Rename runs by level, problem and source only; their rows are not read.
 
-    The section keeps both labels of each run that was renamed; None if none was.
+    The section lists both labels of each renamed run; None if no run was renamed.
     """
     known = {tuple(each[:3]): each[3:] for each in labels}
     renamed, rows = [], []

@@ -1,4 +1,4 @@
-"""The page *lineage*: the family tree of a run's programs, each with source, idea and changes."""
+"""The page *lineage*: the family tree of a run's programs, with source, idea and changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -13,7 +13,7 @@ from specahd.reporting.page import asset, embed, page
 PAGE = "lineage.html"
 _LEVELS = (Level.UPPER, Level.LOWER)
 _ACROSS, _DOWN, _MARGIN = 13, 26, 16
-"""Pixels between tickets, between generations, and around."""
+"""Pixels between tickets, between generations, and of the margin."""
 _GAINS = {
     "much": "better than its best parent, by the median gain or more",
     "some": "better by less",
@@ -31,7 +31,7 @@ _HOW = (
 
 
 def lineage_page(directory: Path, name: str) -> str:
-    """Return the page of a run, as far as it has come.
+    """Return the page of a run, which may still be in progress.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def lineage_page(directory: Path, name: str) -> str:
 
 
 def _first(family: Family) -> str:
-    """Return the program that is shown first: the one in the checkpoint that gained most."""
+    """Return the program to show first: the one in the checkpoint with the largest gain."""
     members = family.members.values()
     return (
         max(
@@ -173,7 +173,7 @@ def _figure(value: float | None, sign: str = "") -> str:
 
 
 def _facts(member: Member) -> str:
-    """Return the facts of a program in one line."""
+    """Return a description of a program in one line."""
     if not member.ticket:
         return "the search began with it" + (
             f"; in the checkpoint: {member.role}" * bool(member.role)

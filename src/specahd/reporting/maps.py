@@ -13,7 +13,7 @@ from specahd.runs.records import Routes
 
 _SIZE, _GAP, _TOP = 430, 20, 24
 _OUTLINES = 8
-"""So many regions, the first, have their outlines drawn."""
+"""Number of regions, the first ones, with drawn outlines."""
 
 
 class _Step(Struct):
@@ -27,7 +27,7 @@ class _Row(Struct):
 
 
 def route_map(directory: Path) -> tuple[str, str]:
-    """Return an SVG of the instance that a run drew, and its caption; empty if it drew none.
+    """Return an SVG of the instance that a run stored, and a caption; both empty without one.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def route_map(directory: Path) -> tuple[str, str]:
 
 
 def _places(coords: Sequence[Sequence[float]]) -> list[Point]:
-    """Return where nodes lie in a square of the map, at one scale, the second axis upwards."""
+    """Return the points of the nodes in a square map, at one scale, the second axis upwards."""
     xs, ys = zip(*coords, strict=True)
     scale = (_SIZE - 16) / (max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0)
     return [
@@ -96,7 +96,7 @@ def _path(edges: set[tuple[int, int]], places: Sequence[Point]) -> str:
 
 
 def _hull(points: Sequence[Point]) -> list[Point]:
-    """Return the convex hull, by Andrew's monotone chains; fewer than three points are theirs."""
+    """Return the convex hull by Andrew's monotone chains; up to two points are their own hull."""
     ordered = sorted(set(points))
     if len(ordered) < 3:
         return ordered

@@ -1,4 +1,4 @@
-"""Methods side by side: which is better, costs by size, seconds, tokens and money."""
+"""Comparison of methods: which is better, costs by size, seconds, tokens and money."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ _TEXT = (
 
 
 _BASELINE, _BOUND = "baseline", "bound"
-"""What stands for a baseline solver, or for no solver at all, in the column of complete runs."""
+"""Marks of a baseline solver and of a lower bound, in the column of complete runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Optional:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the table: a method or a reference, before it is written."""
+    """A line of the table, before it is formatted: a method, a reference or a bound."""
 
     name: str
     rows: Sequence[Row]
@@ -72,7 +72,7 @@ class _Line:
     spending: Spending
 
     def costs(self, sizes: Mapping[str, Sequence[str]]) -> list[float]:
-        """Return its mean costs over the instances of each size; nan if it lacks one."""
+        """Return its mean costs over the instances of each size; nan if it lacks an instance."""
         known: dict[str, list[float]] = defaultdict(list)
         for row in self.rows:
             if not row.failed:
@@ -83,7 +83,7 @@ class _Line:
     def cells(
         self, sizes: Mapping[str, Sequence[str]], cheapest: Sequence[float], optional: _Optional
     ) -> list[str]:
-        """Return its cells; in bold the costs of a size that no method is below."""
+        """Return its cells; a cost equal to the cheapest method's cost of that size is bold."""
         costs = self.costs(sizes)
         formatted = [format_number(cost, 1) for cost in costs]
         used = (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
@@ -107,7 +107,7 @@ class _Line:
 
 
 def is_comparison(runs: Sequence[Run]) -> bool:
-    """Say whether runs of one problem differ in more than their seed."""
+    """Return whether runs of one problem differ in more than their seed."""
     kinds = {run.kind for run in runs}
     return len({kind.problem for kind in kinds}) < len(kinds)
 
@@ -119,19 +119,19 @@ def comparison_tables(
     spending: Mapping[str, Spending],
     baseline_seconds: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> Document:
-    """Return for each problem which method is better, and a table of all.
+    """Return the comparison of methods for each problem: which is better, and a table of all.
 
     Parameters
     ----------
     seconds
-        By the name of a run, what a pass took by instance of its validation pool, as far as
-        that is known.
+        Seconds of a pass by the name of a run and the instance of its validation pool, where
+        known.
     references
-        By problem.
+        Reference solvers by problem.
     spending
-        By the name of a run, what its requests used.
+        Tokens and money of a run's requests, by the name of the run.
     baseline_seconds
-        By the name of a run, what the baseline solver took by instance, as far as that is known.
+        Seconds of the baseline solver by the name of a run and the instance, where known.
     """
     kinds = group_by_kind(choose_runs(found)).items()
     sections: list[Section] = []
@@ -153,7 +153,7 @@ def comparison_tables(
 def _baselines(
     groups: Mapping[str, Sequence[Run]], seconds: Mapping[str, Mapping[str, float]]
 ) -> list[Reference]:
-    """Return each baseline solver that runs began with, as a reference."""
+    """Return each baseline solver of the runs as a reference."""
     rows: dict[str, dict[str, Row]] = defaultdict(dict)
     took: dict[str, dict[str, float]] = defaultdict(dict)
     for run in (run for runs in groups.values() for run in runs):
@@ -239,7 +239,7 @@ def _table(
         shares = [average_rows(bounds).improvement]
         lines.append(_Line(BOUND, bounds, shares, nan, _BOUND, Spending()))
     optional = _Optional(
-        # Replies that were recorded or composed offline are free.
+        # Recorded and offline replies are free.
         paid=any(line.spending.tokens > 0 for line in lines),
         gaps=any(row.best_known > 0 for row in rows.values()),
     )

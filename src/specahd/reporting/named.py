@@ -1,4 +1,4 @@
-"""Named instances: gaps to best known costs (the paper's App. D), by set (Table 4), over time."""
+"""Named instances: gaps to best known costs (the paper's App. D) by set (Table 4), over time."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -22,10 +22,10 @@ from specahd.runs.rows import RowRecord, mean_or_nan, read_seconds
 
 ANYTIME = "anytime.svg"
 _PEERS = ("PyVRP", "OR-Tools", "LKH")
-"""Solvers that nobody trained, as benchmarks/solve.py calls them."""
+"""Names of untrained solvers, as benchmarks/solve.py writes them."""
 _OTHERS = "other instances"
 _POINTS = 80
-"""So many moments of a curve, evenly on a logarithmic scale."""
+"""Number of points of a curve, evenly spaced on a logarithmic scale."""
 _LIMIT = 1 << 26
 _TEXT = (
     "Gap is the mean excess over the best known costs, of the instances that a method solved and "
@@ -71,12 +71,12 @@ class _Method:
 
     @property
     def peer(self) -> bool:
-        """Whether nobody trained it."""
+        """Whether the method is a solver that was not trained."""
         return self.name.startswith(_PEERS)
 
     @property
     def entry(self) -> Entry:
-        """What it costs, by seed and instance."""
+        """The costs of the method by seed and instance."""
         seeds: dict[int, dict[str, float]] = defaultdict(dict)
         for row in self.rows:
             if row.cost is not None:
@@ -89,10 +89,10 @@ class _Method:
 
 
 def named_sections(folder: Path | None) -> Iterator[Section]:
-    """Yield the tables of all rows below a folder, and the curves of those that have any.
+    """Yield the tables of all rows below a folder, and curves for the rows with a history.
 
-    A method is called like the folder of its rows, or as they name their solver, with its
-    seconds.
+    A method has the name of the folder of its rows, or the name of the solver in the rows with
+    its seconds.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _records(path: Path) -> Iterator[_Record]:
     if path.suffix == ".jsonl":
         yield from journal.read_records(path, _Record)
     elif read_json(path, _LIMIT, _Solved) is not None:
-        # ``solve`` writes one row a file; other files have no history.
+        # ``solve`` writes one row per file; other files have no history.
         row = read_json(path, _LIMIT, _Record)
         if row is None:
             raise FileError(f"{path} has a history, and is no row of solve.")
@@ -151,7 +151,7 @@ def _records(path: Path) -> Iterator[_Record]:
 def _called(parts: Sequence[str], row: _Record) -> str:
     if row.solver is not None:
         return row.solver + (f", {row.seconds:g} s" if isfinite(row.seconds) else "")
-    # A folder for each set tells nothing of the method.
+    # The name of a set's folder is not part of the method's name.
     of_set = {row.set, (row.set or "").replace("/", "-")}
     return "/".join(part for part in parts if part not in of_set) or "evaluated"
 
@@ -180,7 +180,7 @@ def _mean_gap(gaps: Sequence[float | None]) -> str:
 
 
 def _outcomes(method: _Method, rivals: Sequence[_Method]) -> str:
-    """Return wins, ties and losses against the cheapest rival that solved an instance too."""
+    """Return wins, ties and losses against the cheapest rival on each instance."""
     if not rivals or rivals == [method]:
         return "–"
     mine, theirs = method.entry, [each.entry for each in rivals]
@@ -195,7 +195,7 @@ def _outcomes(method: _Method, rivals: Sequence[_Method]) -> str:
 
 
 def _instances(name: str, methods: Sequence[_Method]) -> Table:
-    """Return a table of all instances: costs, and gaps where there is a best known cost."""
+    """Return a table of all instances: costs, and gaps for those with a best known cost."""
     known: dict[str, _Record] = {}
     for row in (row for method in methods for row in method.rows):
         if row.instance not in known or known[row.instance].gap is None:
@@ -236,7 +236,7 @@ def _cost(cost: float, best: float | None) -> str:
 
 
 def _curves(methods: Sequence[_Method]) -> Mapping[str, list[tuple[float, float]]]:
-    """Return the mean excess over time of each solver that records it, on common instances."""
+    """Return the mean excess over time on common instances, for each solver with a history."""
     recorded = {
         method.name: [row for row in method.rows if row.history and row.cost is not None]
         for method in methods
@@ -281,6 +281,6 @@ def _curve(rows: Sequence[_Record], least: Mapping[str, float]) -> list[tuple[fl
 
 
 def _reference(row: _Record, least: Mapping[str, float]) -> float:
-    """Return the best known cost of a row's instance, else the least of all rows."""
+    """Return the best known cost of a row's instance, or else the lowest cost of all rows."""
     known = row.best_known if row.gap is not None else None
     return known or least[row.instance]

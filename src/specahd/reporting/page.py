@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: their common frame, and their parts from this folder."""
+"""Self-contained HTML pages: their common frame, with styles and scripts from this folder."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 @cache
 def asset(name: str) -> str:
-    """Return a style sheet or a script that lies beside this module."""
+    """Return the text of a style sheet or a script in the folder of this module."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -24,7 +24,7 @@ def page(
     body
         Parts in HTML.
     first
-        What the page's script shows first.
+        Identifier of the item that the page's script shows first.
     """
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -37,7 +37,7 @@ def page(
 
 
 def embed(name: str, data: Any) -> str:
-    """Return data for a script of the page; nothing in it can end the element."""
+    """Return a script element with data for the page; ``<`` is escaped, so no data can end it."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     text = text.replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'

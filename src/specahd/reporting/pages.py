@@ -1,4 +1,4 @@
-"""What a report has of single runs: links to their pages, and the programs of their checkpoints."""
+"""The part of a report on single runs: links to their pages, and their checkpoints' programs."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -15,12 +15,12 @@ from specahd.runs.reading import Run
 from specahd.runs.rows import average_rows
 
 PAGES = "pages"
-"""The folder beside the report."""
+"""Name of the folder of pages, beside the report."""
 _MAKERS = {lineage.PAGE: lineage.lineage_page, progress.PAGE: progress.search_page}
 
 
 def write_pages(folder: Path, runs: Sequence[Run], place: Path) -> None:
-    """Write both pages of each run, and remove those of an earlier report.
+    """Write both pages of each run, and remove the pages of an earlier report.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def write_pages(folder: Path, runs: Sequence[Run], place: Path) -> None:
 
 
 def programs_section(folder: Path, runs: Sequence[Run]) -> Section:
-    """Return links to the pages of runs, and the sources of their checkpoints' programs."""
+    """Return a section of links to the pages of runs, and sources of their frozen programs."""
     links = [
         (f"{PAGES}/{_file(run, name)}", f"{run.name}: {Path(name).stem}")
         for run in runs

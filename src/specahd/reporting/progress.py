@@ -1,4 +1,4 @@
-"""The page *search* of a run, also of one that goes on: scores, outcomes, spending, repertoire."""
+"""The page *search* of a run, also during the run: scores, outcomes, spending, repertoire."""
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
@@ -37,7 +37,7 @@ class _Configuration(Struct):
 
 
 def search_page(directory: Path, name: str) -> str:
-    """Return the page of a run, as far as it has come.
+    """Return the page of a run, which may still be in progress.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def _outcomes(programs: Sequence[Member], end: int, marks: Sequence[float]) -> t
 def _spending(
     programs: Sequence[Member], end: int, marks: Sequence[float]
 ) -> Iterator[tuple[str, str]]:
-    """Yield charts of tokens, money and seconds; none for an amount of zero."""
+    """Yield charts of tokens, money and seconds; skip a chart whose total is zero."""
     measures: Sequence[tuple[str, str, Callable[[Member], float]]] = (
         ("tokens", "Tokens of prompts and replies so far.", lambda each: each.tokens),
         ("money", "Money so far, in the currency of the prices.", lambda each: each.cost),

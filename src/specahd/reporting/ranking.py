@@ -1,4 +1,4 @@
-"""Which method leaves the cheapest solutions: paired differences on common instances and seeds."""
+"""Ranking of methods by cost: paired differences on common instances and seeds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from specahd.runs.rows import mean_or_nan
 
 _RESAMPLES = 10_000
 _LEVELS = (2.5, 97.5)
-"""Percentiles of the bootstrap that bound an interval of 95%."""
+"""Percentiles of the bootstrap that bound a 95% interval."""
 _TIE = 1e-9
-"""Costs that differ by a smaller share are equal."""
+"""Largest relative difference of costs that counts as a tie."""
 HOW_TO_READ = (
     "Runs that differ only in their seed are one method, or one setting. Costs are compared "
     "instance by instance, each a mean over the seeds. A difference is the geometric mean of the "
@@ -30,17 +30,17 @@ HOW_TO_READ = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a method, or a reference, costs.
+    """The costs of a method or a reference.
 
     Parameters
     ----------
     name
-        What tables call it.
+        Its name in tables.
     seeds
-        For each seed the costs by instance; instances that failed are left out. A reference has
-        one such mapping.
+        For each seed, the costs by instance; failed instances are left out. A reference has one
+        such mapping.
     reference
-        Whether nobody trained it: it has no deviation.
+        Whether it is an untrained solver, which has no deviation over seeds.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Entry:
     reference: bool = False
 
     def solved(self) -> set[str]:
-        """Return the instances that it solves with every seed, at a cost above 0."""
+        """Return the instances that are solved with every seed, at a cost above 0."""
         solved = [{name for name, cost in costs.items() if cost > 0} for costs in self.seeds]
         return set.intersection(*solved) if solved else set()
 
@@ -59,17 +59,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much more one entry costs than another, as a share of the other's costs.
+    """The difference in cost of one entry to another, as a share of the other's costs.
 
     Parameters
     ----------
     share
-        Geometric mean over the instances of the ratios of costs, less 1.
+        Geometric mean of the cost ratios over the instances, minus 1.
     low, high
-        The bounds of its 95% interval (percentile bootstrap over the instances); nan of one
+        The bounds of its 95% interval (percentile bootstrap over the instances); nan for a single
         instance.
     deviation
-        The larger of the two deviations over seeds; nan where one has a single seed.
+        The larger of the two deviations over seeds; nan if an entry has a single seed.
     """
 
     share: float
@@ -79,12 +79,12 @@ class Difference:
 
     @property
     def certain(self) -> bool:
-        """Whether it is more than instances and seeds vary by."""
+        """Whether the interval excludes 0 and the share exceeds the deviation over seeds."""
         return self.low * self.high > 0 and abs(self.share) > self.deviation
 
 
 def difference(entry: Entry, other: Entry, instances: Sequence[str]) -> Difference:
-    """Compare two entries on instances that both solved, at least one."""
+    """Return the difference of two entries, on at least one instance that both solved."""
     ratios = np.array([log(entry.cost(name) / other.cost(name)) for name in instances])
     if len(ratios) < 2:
         return Difference(exp(ratios[0]) - 1, nan, nan, nan)
@@ -96,7 +96,7 @@ def difference(entry: Entry, other: Entry, instances: Sequence[str]) -> Differen
 
 
 def deviation(entry: Entry, instances: Sequence[str]) -> float:
-    """Return the sample deviation over seeds of costs relative to their means, 0 of a reference."""
+    """Return the sample deviation over seeds of costs divided by their means; 0 of a reference."""
     if entry.reference:
         return 0.0
     if len(entry.seeds) < 2:
@@ -114,18 +114,18 @@ def compare(
     budget: str,
     noun: str = "method",
 ) -> list[Part]:
-    """Say which method is better, and by how much; nothing where there is nothing to compare.
+    """Return text and tables that compare methods; an empty list if nothing can be compared.
 
-    A reference that lacks an instance which all methods solve is left out.
+    A reference that lacks an instance that all methods solve is left out.
 
     Parameters
     ----------
     sizes
-        The instances of each size, by what tables call the size.
+        The instances of each size, by the label of the size in tables.
     budget
-        What each run spent, as a sentence tells it (``60 programs``).
+        Budget of each run, in words (``60 programs``).
     noun
-        What an entry that is no reference is: a method, or a setting of one.
+        Word for an entry that is not a reference: ``method``, or ``setting`` of one.
     """
     entries = [entry for entry in entries if entry.seeds]
     methods = [entry for entry in entries if not entry.reference]
@@ -224,7 +224,7 @@ def _wins(
     instances: Sequence[str],
     noun: str,
 ) -> Table:
-    """Return wins, ties and losses of each entry, as ``wins / ties / losses``."""
+    """Return a table of each entry's results, in cells ``wins / ties / losses``."""
     references = [entry for entry in ordered if entry.reference]
     rows = []
     for entry in ordered:
@@ -263,7 +263,7 @@ def _by_size(
 def against(
     entry: Entry, rivals: Sequence[Entry], instances: Sequence[str]
 ) -> tuple[int, int, int]:
-    """Count wins, ties and losses against the cheapest of the rivals on each instance."""
+    """Count wins, ties and losses against the cheapest rival on each instance."""
     wins = ties = 0
     for name in instances:
         rival = min(each.cost(name) for each in rivals)

@@ -1,4 +1,4 @@
-"""Drawings of this package, which are SVG texts, as PNG: straight lines, shapes and words."""
+"""Conversion of this package's SVG drawings to PNG: straight lines, shapes and words."""
 
 import io
 import re
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _POINTS = 72
-"""A unit of a drawing is a point of the picture, of which an inch has so many."""
+"""Points per inch; a unit of a drawing is one point of the picture."""
 _DOTS_PER_INCH = 110
 _STEP = re.compile(r"([ML])([-\d.]+) ([-\d.]+)")
 
@@ -63,7 +63,7 @@ def _trace(panel: "Axes", attributes: Mapping[str, str], shift: float) -> None:
 
     steps = _STEP.findall(attributes["d"])
     if attributes.get("stroke-linecap") == "round":
-        # Points, which have round ends and no length.
+        # Lines of length 0 with round ends are points.
         xs, ys = [float(x) + shift for _, x, _ in steps], [float(y) for _, _, y in steps]
         style = _style(attributes)
         size, colour = style["linewidth"], style["edgecolor"]

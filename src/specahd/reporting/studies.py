@@ -15,7 +15,7 @@ from specahd.runs.reading import Run, choose_runs
 from specahd.runs.rows import average_rows
 
 STUDY = "study.jsonl"
-"""Of an evaluation with ``study=routing``."""
+"""Name of the file that an evaluation with ``study=routing`` writes."""
 _PROTOCOLS = {
     "lower": "The lower search alone.",
     "upper": "The upper search over a frozen repertoire.",
@@ -31,7 +31,7 @@ _FIGURES = ("response", "gain", "regret", "hits")
 
 
 class _Study(Struct):
-    """A line of ``study.jsonl`` behind its regions: a policy, or a part of the repertoire."""
+    """A line of ``study.jsonl`` after its regions: a policy, or a part of the repertoire."""
 
     record: str = ""
     policy: str = ""
@@ -48,12 +48,12 @@ class _Study(Struct):
 def ablation_section(
     found: Sequence[Run], seconds: Mapping[str, Mapping[str, float]]
 ) -> Section | None:
-    """Return a table for each protocol whose runs differ in their ablation; None without any.
+    """Return a section with a table for each protocol that has ablations; None without any.
 
     Parameters
     ----------
     seconds
-        By the name of a run what its validation took by instance, as far as that is known.
+        Seconds of validation by the name of a run and the instance, where known.
     """
     groups: dict[str, dict[tuple[str, str, str], list[Run]]] = defaultdict(dict)
     for run in choose_runs(found):
@@ -103,12 +103,12 @@ def _ablated(runs: Sequence[Run], seconds: Mapping[str, Mapping[str, float]]) ->
 
 
 def routing_section(studies: Mapping[str, Path]) -> Section | None:
-    """Return the tables of routing studies, None if none has stored its policies.
+    """Return the tables of routing studies; None if no study has stored its policies.
 
     Parameters
     ----------
     studies
-        By the name of an evaluation its ``study.jsonl``.
+        Path of ``study.jsonl`` by the name of the evaluation.
 
     Raises
     ------

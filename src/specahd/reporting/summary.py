@@ -1,4 +1,4 @@
-"""The summary of a set of runs: its tables, its figure, and its figures as data."""
+"""The summary of a set of runs: its tables, its figures, and the numbers as data."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _TIMED = (
     "program failed or ran out of time."
 )
 _DECIMALS = 6
-"""Decimals of figures as data: enough to compare, too few for a processor's last bits."""
+"""Decimals of numbers as data; more would show rounding differences between processors."""
 _CAPTION = (
     "Best score so far over the programs asked so far, both levels together. In the coupled "
     "search, that of the lower level is J of the repertoire, that of the upper level U − λΩ. "
@@ -65,9 +65,9 @@ def summarise(
     Parameters
     ----------
     passed_over
-        A line for each directory that is not counted, and why.
+        A line for each directory that is not counted, with the reason.
     seconds
-        By the name of a run what its validation took by instance, as far as that is known.
+        Seconds of validation by the name of a run and the instance, where known.
     """
     runs = choose_runs(found)
     groups = group_by_kind(runs)
@@ -207,9 +207,9 @@ def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
 def _metrics(runs: Sequence[Run]) -> str:
     """Return the metrics that ``dvc metrics`` shows in a line of 80 columns.
 
-    ``selection`` and ``validation`` are mean improvements in percent, left out where nothing
-    enters into them; ``runs`` are those that do, ``failed`` their instances of validation
-    on which the upper program failed.
+    ``selection`` and ``validation`` are mean improvements in percent, left out if they have no
+    rows. ``runs`` is the number of counted runs, ``failed`` the number of their validation
+    instances on which the upper program failed.
     """
     chosen, unseen = (average_rows(_rows(runs, pool)) for pool in POOLS)
     shares = {"selection": chosen.improvement, "validation": unseen.improvement}

@@ -1,7 +1,7 @@
-"""What the sandbox child makes of ragged lists: incumbents going in, proposals coming out.
+"""Conversion of ragged lists in the sandbox child: incumbents going in, proposals coming out.
 
-NumPy and the standard library only, so that a fresh child starts fast. Nothing
-here is trusted: the validator judges what comes out.
+Imports NumPy and the standard library only, so that a fresh child starts fast. The
+results are not trusted: the validator checks the proposals.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from specahd.core.errors import InvalidAnswer
 from specahd.routing.base import IntArray
 
 UNUSABLE = -(2**63)
-"""Stands for an entry of a proposal that is no integer; no node has this number."""
+"""Value that replaces an entry of a proposal that is not an integer; no node has this number."""
 
 MAX_GROUPS = 10_000
 
@@ -32,12 +32,12 @@ def views(lengths: IntArray, values: IntArray) -> list[IntArray]:
 def flattened(groups: Any, max_entries: int) -> list[IntArray]:
     """Return the groups of an upper program: their lengths, and their entries concatenated.
 
-    ``[-1]`` and nothing if ``groups`` is no list of sequences.
+    Returns ``[-1]`` and an empty array if ``groups`` is not a list of sequences.
 
     Raises
     ------
     InvalidAnswer
-        The answer is a flood, far beyond what any instance could use.
+        The answer has far more groups or entries than any instance could use.
     """
     if not isinstance(groups, list | tuple) or not all(map(_is_sequence, groups)):
         return [np.array([-1], dtype=np.int64), np.zeros(0, dtype=np.int64)]
@@ -54,7 +54,7 @@ def integer(answer: Any) -> int:
     Raises
     ------
     InvalidAnswer
-        It is something else, a truth value for example.
+        The answer is something else, for example a bool.
     """
     if type(answer) is int or isinstance(answer, np.integer):
         return int(answer)

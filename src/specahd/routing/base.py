@@ -1,9 +1,9 @@
-"""The interface of a routing problem: everything that the search needs to know of one.
+"""The interface of a routing problem: all members that the search uses.
 
-A problem owns the paper's B, Φ and F; each of its repair operators owns R and M,
-and names the selector that owns V. Two sides use them. The *trusted* side reads
+A problem implements the paper's B, Φ and F. Each of its repair operators implements R and
+M, and names the selector that implements V. Two sides use them. The *trusted* side reads
 instances, validates, describes, merges, checks and scores. The *child* side only
-runs a program: it sees the instance's ``arrays`` (a shared, read-only block) and
+runs a program: it receives the instance's ``arrays`` (a shared, read-only block) and
 the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 """
 
@@ -25,7 +25,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 POOLS = ("lower_train", "upper_train", "selection", "validation")
-"""The generated pools (docs/reference/pools.md); the fifth, public, is downloaded."""
+"""Names of the generated pools (docs/reference/pools.md); a fifth, public, is downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A proposal that the validator dropped: its position and why."""
+    """A proposal that the validator dropped: its position and the reason."""
 
     proposal: int
     reason: str
@@ -45,7 +45,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What the validator V made of the raw proposals (the paper, appendix B)."""
+    """Result of the validator V on the raw proposals (the paper, appendix B)."""
 
     proposed: int
     regions: tuple[Region, ...]
@@ -62,17 +62,17 @@ class Violation:
 
 @dataclass(frozen=True)
 class PublicSet:
-    """One public set.
+    """One public set of instances.
 
     Parameters
     ----------
     name
-        Its folder's, and as in the ``set`` column of bks.csv or its part before a slash.
+        Name of its folder, equal to the ``set`` column of bks.csv or that column before a slash.
     convention
-        How the ``convention`` column of its rows begins.
+        Beginning of the ``convention`` column of its rows.
     borrowed
-        Solutions of other sets that must be feasible here at their own stated cost, by
-        instance; from the folder of all sets.
+        Paths of solutions of other sets that must be feasible here at the cost that they
+        state, by instance; relative to the folder of all sets.
     """
 
     name: str
@@ -81,11 +81,11 @@ class PublicSet:
 
 
 class Instance(Protocol):
-    """A problem instance; the rest of it is the problem's own business."""
+    """A problem instance; each problem adds members of its own."""
 
     @property
     def name(self) -> str:
-        """Its NAME, unique within a pool."""
+        """The NAME of the instance, unique within a pool."""
         ...
 
     @property
@@ -95,7 +95,7 @@ class Instance(Protocol):
 
     @property
     def coords_from_scaling(self) -> bool:
-        """Whether its coordinates were made from its distances by classical scaling."""
+        """Whether the coordinates were computed from the distances by classical scaling."""
         ...
 
 
@@ -108,7 +108,7 @@ class RegionSelector(Protocol):
 
     @property
     def contract(self) -> Contract:
-        """What an upper program must look like."""
+        """The contract that upper programs follow."""
         ...
 
     def inputs(self, instance: Any, solution: Any) -> tuple[IntArray, ...]:
@@ -116,32 +116,32 @@ class RegionSelector(Protocol):
         ...
 
     def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
-        """V: turn the answer of an upper program into disjoint valid regions."""
+        """Convert the answer of an upper program into disjoint valid regions (V)."""
         ...
 
 
 class RepairOperator(Protocol):
     """One way to rebuild a region: the lower contract, its inputs, and the merge M.
 
-    The runners that the contracts name run in the sandbox child; the rest of an
-    operator runs in the trusted process and believes nothing that they return.
+    The runners that the contracts name run in the sandbox child. The rest of an operator
+    runs in the trusted process and treats their results as untrusted.
     """
 
     @property
     def selector(self) -> RegionSelector:
-        """How regions for this operator are chosen."""
+        """The selector that chooses regions for this operator."""
         ...
 
     @property
     def contract(self) -> Contract:
-        """What a lower program must look like."""
+        """The contract that lower programs follow."""
         ...
 
     def identity(self, region: Region) -> tuple[int, ...]:
-        """Return the identity of a region, equal for regions that are rebuilt alike.
+        """Return the identity of a region, equal for regions whose rebuilds are equal.
 
-        An order of the nodes that no rebuild sees is no part of it. Any nodes have an
-        identity, also those that no selector keeps.
+        The order of the nodes counts only if a rebuild depends on it. Any nodes have an
+        identity, even those that a selector would drop.
         """
         ...
 
@@ -152,46 +152,46 @@ class RepairOperator(Protocol):
     def merge(
         self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
     ) -> Any | None:
-        """M: replace the region by the answer of a lower program.
+        """Replace the region by the answer of a lower program (M).
 
-        ``None`` when the output is malformed (u = ⊥). A well-formed output may
-        still give an infeasible solution: F decides.
+        Returns ``None`` when the output is malformed (u = ⊥). A well-formed output may
+        still give an infeasible solution, which F rejects.
         """
         ...
 
 
 @runtime_checkable
 class PassOperator(RepairOperator, Protocol):
-    """An operator that repairs a solution in a search of many passes, each of which sees what the
-    one before left. The engine makes them; a lower program alone is tried on single regions.
+    """An operator that repairs a solution in many passes, each from the result of the one before.
+    The engine runs the passes; a lower program alone is evaluated on single regions.
     """
 
     @property
     def repairs_per_customer(self) -> int:
-        """How many nodes a search inserts for each of an instance; fewer with slow programs."""
+        """Number of insertions of a search per node of the instance; fewer with slow programs."""
         ...
 
     def repairs(self, region: Region) -> int:
-        """Return how many nodes a lower program inserts when it is tried on a region."""
+        """Return the number of nodes that a lower program inserts when evaluated on a region."""
         ...
 
     def search_repairs(
         self, instance: Any, programs: Sequence[Program], *, final: bool = False
     ) -> int:
-        """Return how many nodes a search inserts with these lower programs."""
+        """Return the number of nodes that a search with these lower programs inserts."""
         ...
 
     def of(self, program: Program) -> "PassOperator":
-        """Return the operator as it acts with a lower program, as far as that matters."""
+        """Return the operator adjusted to a lower program, if it depends on the program."""
         ...
 
     def at(self, progress: float) -> "PassOperator":
-        """Return the operator as it acts when some share of a search is done."""
+        """Return the operator at the point of a search where the share ``progress`` is done."""
         ...
 
 
 def contracts(operator: RepairOperator, *, varied: bool = False) -> dict[Level, Contract]:
-    """Return each level's contract where this operator is in force, with varied seeds if asked."""
+    """Return the contract of each level for an operator, with the varied seeds if ``varied``."""
     found = {Level.UPPER: operator.selector.contract, Level.LOWER: operator.contract}
     if not varied:
         return found
@@ -202,9 +202,9 @@ class Problem(Protocol[I, S]):
     """One routing problem. ``I`` is its instance type, ``S`` its solution type."""
 
     name: str
-    """As in ``conf/problem/<name>.yaml``."""
+    """Name of the problem, as in ``conf/problem/<name>.yaml``."""
     suffix: str
-    """File ending of its instances, with the dot."""
+    """File ending of instances, with the dot."""
     public_sets: Sequence[PublicSet]
     """The public benchmark sets of this problem."""
     max_regions: int
@@ -212,30 +212,30 @@ class Problem(Protocol[I, S]):
     max_size: int
     """Largest region, in nodes."""
     conventions: Sequence[str]
-    """What its option ``convention`` may be; empty where files leave nothing open."""
+    """Allowed values of the option ``convention``; empty if files always fix the convention."""
     pool_unit: str
-    """The unit of costs on the generated pools, where it is not obvious; else empty."""
+    """The unit of costs on the generated pools if it is not obvious; else empty."""
     baseline_name: str
-    """The baseline solver B in force."""
+    """Name of the baseline solver B in use."""
     baselines: Collection[str]
-    """The baseline solvers that it has."""
+    """Names of the baseline solvers of this problem."""
     references: Sequence[str]
-    """Those of them that are quick enough to run beside any evaluation."""
+    """Names of the baseline solvers that are quick enough to run beside any evaluation."""
     construction: str
-    """The one of them whose solutions solving starts from, unless an instance is too large."""
+    """Name of the baseline solver that solving starts from, unless an instance is too large."""
     engine: Any
-    """How it is solved (:class:`specahd.engine.family.Family`); None where it is not."""
+    """The :class:`specahd.engine.family.Family` to solve it with; None if it is not supported."""
     endings: Sequence[str]
-    """Of its solution files (:meth:`solution_files`); that of solving unless asked first."""
+    """Endings of solution files (:meth:`solution_files`); the default of solving comes first."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 
     operators: Collection[str]
-    """Names of the repair operators that it offers."""
+    """Names of the repair operators of this problem."""
 
     @property
     def operator(self) -> RepairOperator:
-        """The repair operator in force."""
+        """The repair operator in use."""
         ...
 
     # Files
@@ -246,7 +246,7 @@ class Problem(Protocol[I, S]):
         Raises
         ------
         FileError
-            The file is missing, torn, or describes no valid instance.
+            The file is missing or truncated, or describes no valid instance.
         """
         ...
 
@@ -256,7 +256,7 @@ class Problem(Protocol[I, S]):
         Raises
         ------
         FileError
-            It is no valid instance.
+            The table describes no valid instance.
         """
         ...
 
@@ -265,41 +265,41 @@ class Problem(Protocol[I, S]):
         ...
 
     def read_solution(self, path: Path, instance: I | None = None) -> tuple[S, float | None]:
-        """Read a ``.sol`` file: the solution, and the cost it states, if any.
+        """Read a ``.sol`` file; return the solution, and the cost if the file states one.
 
         Parameters
         ----------
         instance
-            The one that it should solve: a file may repeat the demands that it delivers.
+            The instance that it should solve; the file may state its demands as deliveries.
 
         Raises
         ------
         FileError
-            The file is missing, torn, or states what a solution of this problem does not.
+            The file is missing or truncated, or states what no solution of this problem has.
         """
         ...
 
     def solution_files(self, name: str, solution: S, cost: float) -> Mapping[str, str]:
         """Return the texts of a solution's files by their endings, ``.sol`` among them.
 
-        ``name`` is the instance's; what :meth:`read_solution` reads is the same solution.
+        ``name`` is the instance's name. :meth:`read_solution` reads back the same solution.
         """
         ...
 
     # Pools
 
     def generate(self, pool: str, seed: int) -> Iterator[I]:
-        """Yield the instances of one of :data:`POOLS`; the same bytes everywhere."""
+        """Yield the instances of one of :data:`POOLS`, with the same bytes on every machine."""
         ...
 
     # Trusted side
 
     def baseline(self, instance: I, name: str | None = None) -> S:
-        """Run B (``baseline_name`` unless ``name`` says otherwise); y0 is feasible."""
+        """Run B, the baseline ``name`` (default ``baseline_name``); y0 is feasible."""
         ...
 
     def construction_of(self, instance: I) -> str:
-        """Return the name of the baseline solver whose solution solving starts from."""
+        """Return the name of the baseline solver that solving the instance starts from."""
         ...
 
     def trivial_solution(self, instance: I) -> S | None:
@@ -315,26 +315,26 @@ class Problem(Protocol[I, S]):
         ...
 
     def check(self, instance: I, solution: S) -> tuple[Violation, ...]:
-        """F: return every violation; empty means feasible."""
+        """Return every violation (F); empty means feasible."""
         ...
 
     def describe(self, instance: I, solution: S, region: Region) -> FloatArray:
-        """Φ: return the raw descriptor of a region, one float per name."""
+        """Return the raw descriptor of a region (Φ), one float per name."""
         ...
 
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
-        """Return the customers on each vehicle's route; empty if there is but one tour."""
+        """Return the customers on each vehicle's route; empty if a solution is one tour."""
         ...
 
     def flat(self, instance: I, solution: S) -> tuple[IntArray, ...]:
-        """Return a solution as the engine takes it (:mod:`specahd.engine.orders`)."""
+        """Return a solution in the form of the engine (:mod:`specahd.engine.orders`)."""
         ...
 
     def unflat(self, instance: I, arrays: Sequence[IntArray]) -> S | None:
-        """Return the solution in the arrays of untrusted code; None where they hold none."""
+        """Return the solution in arrays from untrusted code; None if they hold no solution."""
         ...
 
-    # What the child sees
+    # Data for the child
 
     def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
         """Return dtype and shape of each array of the instance's shared block."""

@@ -1,6 +1,6 @@
 """Best-known values of public instances: ``bks.csv`` in the folder of the public sets.
 
-A value is compared with a cost only where both measure distances alike.
+A value is compared with a cost only if both measure distances in the same way.
 """
 
 import csv
@@ -27,9 +27,9 @@ _WORDS: Mapping[Convention | None, str] = {
     Convention.DIMACS: "dimacs-trunc1 (distance only",
     Convention.EXACT_2D: "float (distance only",
 }
-"""How the ``convention`` column begins where distances are measured so."""
+"""Beginning of the ``convention`` column for each way to measure distances."""
 _FEWER = "_25_50"
-"""What is added to the name of a set of which the first customers are taken."""
+"""Suffix of the name of a set whose instances are cut to their first customers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class BestKnown:
     Parameters
     ----------
     group
-        The set, as bks.csv has it.
+        The set, as in bks.csv.
     convention
-        As bks.csv has it.
+        The convention, as in bks.csv.
     comparable
-        Whether it is the convention in which the instance is measured here.
+        Whether the instance is measured in this convention here.
     """
 
     group: str
@@ -52,14 +52,14 @@ class BestKnown:
     comparable: bool
 
     def gap(self, cost: float | None) -> float | None:
-        """Return how much more a cost is, relative to the value; None if they do not compare."""
+        """Return the excess of a cost relative to the value; None if they are not comparable."""
         return cost / self.value - 1.0 if self.comparable and cost is not None else None
 
 
 def published_fields(
     known: BestKnown | None, cost: float | None, baseline_cost: float
 ) -> dict[str, Any]:
-    """Return the fields of a row on the published value; null where there is none."""
+    """Return the fields of a row on the published value; None where there is no value."""
     return {
         "set": None if known is None else known.group,
         "best_known": None if known is None else known.value,
@@ -75,7 +75,7 @@ def read_table(path: Path) -> list[Row]:
     Raises
     ------
     FileError
-        It is no table of values.
+        The file is not a table of values.
     """
     rows = csv.DictReader(read_text(path).splitlines(), restval="")
     try:
@@ -88,7 +88,7 @@ def read_table(path: Path) -> list[Row]:
 
 
 def row_of(public: PublicSet, stem: str, published: list[Row]) -> Row | None:
-    """Return the row of an instance of a set; files are named in lower or upper case."""
+    """Return the row of an instance of a set, ignoring case, in which file names differ."""
     for row in published:
         same = row["name"].upper() == stem.upper() and row["set"].partition("/")[0] == public.name
         if same and row["convention"].startswith(public.convention):
@@ -102,15 +102,15 @@ def best_known(problem: AnyProblem, instance: Any, path: Path) -> BestKnown | No
     Parameters
     ----------
     path
-        Its file, in a folder of the set's name; bks.csv lies beside that folder.
+        The instance file, in a folder with the set's name; bks.csv lies beside that folder.
 
     Raises
     ------
     FileError
-        bks.csv is no table of values.
+        bks.csv is not a table of values.
     """
     path = path.resolve()
-    # Two levels at most: sdvrp/SET-1/SD1.txt.
+    # At most two levels, as in sdvrp/SET-1/SD1.txt.
     root = next((one for one in path.parents[1:3] if (one / FILE).is_file()), None)
     if root is None:
         return None

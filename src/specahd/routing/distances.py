@@ -1,8 +1,8 @@
 """The distances of an instance: a matrix, or its substitute on large instances.
 
-NumPy and the standard library only: the child computes distances as the trusted side
-does. Kernels take coordinates, matrix and code instead
-(:func:`specahd.routing.kernels.distances.between`).
+Imports NumPy and the standard library only: the child computes distances in the same way
+as the trusted side. Kernels take a matrix, or coordinates and a code
+(:data:`specahd.routing.kernels.distances.Distances`).
 """
 
 import math
@@ -17,27 +17,27 @@ from specahd.routing.base import FloatArray
 from specahd.routing.geometry import Convention, distances
 
 LARGEST_MATRIX = 20_000
-"""Most nodes of an instance with coordinates whose distances become a matrix.
+"""Most nodes of an instance with coordinates whose distances are stored as a matrix.
 
-That matrix takes 3.2 GB; no public instance of the paper has more than 10,000 customers.
+This matrix takes 3.2 GB; no public instance of the paper has more than 10,000 customers.
 """
 
 Layout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
 
 MATRIX, CONVENTION = "distance_matrix", "convention"
-"""What a shared block holds of the distances: the one, or the other beside ``coords``."""
+"""Names of arrays in a shared block: it has the matrix, or the convention beside ``coords``."""
 
 _CONVENTIONS = tuple(Convention)
 _MOST_ENTRIES = 1 << 25
-"""Of a part that is given as one array: 256 MiB."""
+"""Most entries of a part that is returned as one array: 256 MiB."""
 
 
 class NoWholeMatrix(TypeError):
-    """A program asked for more of the distances than there is room for in one array."""
+    """A program requested more of the distances than fits into one array."""
 
 
 def is_computed(nodes: int, matrix: FloatArray | None) -> bool:
-    """Say whether the distances among so many nodes are computed where they are needed.
+    """Return whether the distances among that many nodes are computed on demand.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def code_of(convention: Convention) -> int:
 
 
 def of_block(arrays: Mapping[str, NDArray[Any]]) -> "FloatArray | ComputedDistances":
-    """Return the distances among the nodes of a shared block, as programs see them."""
+    """Return the distances among the nodes of a shared block, as programs receive them."""
     if MATRIX in arrays:
         return arrays[MATRIX]
     coords = arrays["coords"]
@@ -68,11 +68,11 @@ def of_block(arrays: Mapping[str, NDArray[Any]]) -> "FloatArray | ComputedDistan
 
 
 class ComputedDistances(NDArrayOperatorsMixin):
-    """Reads like a distance matrix, part by part; the whole of it is never made.
+    """A substitute for a distance matrix that computes parts of it on demand, never the whole.
 
-    Every part is the array that a matrix would give, to the last bit. Slices of both
-    axes that are too large for one array read like a matrix again. Whatever would take
-    the whole, such as arithmetic, raises :class:`NoWholeMatrix`.
+    Every part equals the array that a matrix would give, to the last bit. A slice of both
+    axes that is too large for one array is such a substitute again. An operation on the
+    whole, such as arithmetic, raises :class:`NoWholeMatrix`.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class ComputedDistances(NDArrayOperatorsMixin):
             raise NoWholeMatrix("Expected an index of rows and one of columns at most.")
         first, second = (*key, slice(None))[:2]
         rows, columns = self._rows[first], self._columns[second]
-        # NumPy pairs two arrays of indices, and crosses anything with a slice.
+        # NumPy pairs two arrays of indices, and combines each index with all of a slice.
         if isinstance(first, slice) or isinstance(second, slice):
             if rows.ndim == columns.ndim == 2 and len(rows) * len(columns) > _MOST_ENTRIES:
                 return ComputedDistances(rows, columns, self._convention)
@@ -125,7 +125,7 @@ class ComputedDistances(NDArrayOperatorsMixin):
         return measured
 
     def __getattr__(self, name: str) -> Any:
-        # What arrays have besides, programs get told; the interpreter's own queries do not.
+        # Other attributes of arrays raise NoWholeMatrix; lookups by Python itself do not.
         if name.startswith("__"):
             raise AttributeError(name)
         self._refuse()

@@ -17,7 +17,7 @@ class Slot:
     Parameters
     ----------
     problem, pool, seed
-        What the generator is asked for.
+        Arguments of the generator.
     number
         Position in the pool, from 0 on.
     serial
@@ -51,7 +51,7 @@ def instances(
     Parameters
     ----------
     problem
-        Its name, with which instances' names begin.
+        Name of the problem, with which the names of instances begin.
     pool
         One of :data:`~specahd.routing.base.POOLS`.
     seed
@@ -59,12 +59,12 @@ def instances(
     serials
         The last three digits of the serial number of each instance of each pool.
     draw
-        Draws an instance with a random generator that belongs to its slot alone.
+        Draws an instance with a random generator that is used for its slot only.
 
     Raises
     ------
     ConfigError
-        There is no such pool, or the seed is negative.
+        The pool does not exist, or the seed is negative.
     """
     if pool not in serials:
         raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")

@@ -8,21 +8,21 @@ from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray, IntArray
 
 EARTH_RADIUS = 6378.388
-"""In kilometres, as TSPLIB's GEO has it."""
+"""Radius of the earth in kilometres, as in TSPLIB's GEO."""
 GEO_PI = 3.141592
 """TSPLIB's pi."""
 _MANY, _BASIS, _STEPS = 2_000, 16, 30
-"""Of more nodes, leading eigenvectors are found in a subspace, by so many steps."""
+"""Nodes above which eigenvectors come from subspace iteration; its dimension and its steps."""
 MEAN_RADIUS = 6_371_008.8
-"""Of the earth, in metres (IUGG)."""
+"""Mean radius of the earth in metres (IUGG)."""
 
 
 class Convention(StrEnum):
-    """How an instance measures distances, as EDGE_WEIGHT_TYPE writes it.
+    """The convention by which an instance measures distances, as in EDGE_WEIGHT_TYPE.
 
-    ``EXACT_2D``, the unrounded Euclidean distance, ``FLOOR_2D``, the same
-    rounded down, and ``DIMACS``, rounded down to tenths (12th DIMACS
-    challenge), are ours: TSPLIB has no names for them.
+    Three names are our own, because TSPLIB has none for them: ``EXACT_2D``, the
+    unrounded Euclidean distance, ``FLOOR_2D``, the same rounded down, and
+    ``DIMACS``, the same rounded down to tenths (12th DIMACS challenge).
     """
 
     EUC_2D = "EUC_2D"
@@ -55,12 +55,12 @@ def distances(start: FloatArray, end: FloatArray, convention: Convention) -> Flo
     exact: FloatArray = np.sqrt(across * across + along * along)
     match convention:
         case Convention.EUC_2D:
-            # TSPLIB's nint; np.round would send halves to the even neighbour.
+            # TSPLIB's nint; np.round would round halves to the even neighbour.
             return np.floor(exact + 0.5)
         case Convention.CEIL_2D:
             return np.ceil(exact)
         case Convention.ATT:
-            # The pseudo-Euclidean distance: rounded up, where rounding to nearest would go down.
+            # The pseudo-Euclidean distance: TSPLIB adds 1 if nint rounded down, so it rounds up.
             return np.ceil(np.sqrt((across * across + along * along) / 10.0))
         case Convention.EXACT_2D:
             return exact
@@ -72,7 +72,7 @@ def distances(start: FloatArray, end: FloatArray, convention: Convention) -> Flo
 
 
 def _geographical(start: FloatArray, end: FloatArray) -> FloatArray:
-    """Great-circle kilometres between points in degrees and minutes (DDD.MM), rounded down."""
+    """Return great-circle kilometres of points in degrees and minutes (DDD.MM), rounded down."""
     latitude, longitude = (_radians(start[..., axis]) for axis in (0, 1))
     other_latitude, other_longitude = (_radians(end[..., axis]) for axis in (0, 1))
     q1 = np.cos(longitude - other_longitude)
@@ -97,7 +97,7 @@ def great_circles(degrees: FloatArray, name: str) -> FloatArray:
     degrees
         Longitude and latitude, shape (n, 2).
     name
-        Begins the sentence where memory does not suffice.
+        Name of the instance for the message of the error.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def great_circles(degrees: FloatArray, name: str) -> FloatArray:
         half = np.sin((latitude - latitude[start]) / 2) ** 2
         half += np.cos(latitude) * np.cos(latitude[start]) * across
         metres[start] = np.rint(2 * MEAN_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0))))
-    # The two ways may differ by the last bit, and so by a metre.
+    # The two directions may differ in the last bit, and so by a metre after rounding.
     for start in range(size):
         metres[start:, start] = metres[start, start:]
     return metres
@@ -130,7 +130,7 @@ def projected(degrees: FloatArray) -> FloatArray:
 def path_length(
     coords: FloatArray, nodes: IntArray, convention: Convention, matrix: FloatArray | None = None
 ) -> float:
-    """Return the length of the walk through ``nodes``; ``matrix`` serves EXPLICIT only."""
+    """Return the length of the walk through ``nodes``; ``matrix`` is for EXPLICIT only."""
     if matrix is not None:
         return float(matrix[nodes[:-1], nodes[1:]].sum())
     points = coords[nodes]
@@ -162,7 +162,7 @@ def classical_scaling(matrix: FloatArray) -> FloatArray:
     means = squares.mean(axis=0)
     products = -0.5 * (squares - means - means[:, None] + means.mean())
     if len(matrix) > _MANY:
-        # All eigenvectors would take minutes; these are near enough to the leading ones.
+        # All eigenvectors would take minutes; subspace iteration approximates the leading ones.
         basis = np.random.default_rng(0).standard_normal((len(matrix), _BASIS))
         for _ in range(_STEPS):
             basis, _ = np.linalg.qr(products @ basis)

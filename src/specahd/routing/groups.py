@@ -1,6 +1,6 @@
 """Ragged lists as two integer arrays, and the validator's rules for customer groups.
 
-The vehicle problems share these; a TSP segment has rules of its own.
+The vehicle problems share these rules; a TSP segment has rules of its own.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ def concatenated(groups: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
 
 
 def nested(lengths: IntArray, values: IntArray) -> Groups:
-    """Return the groups that :func:`concatenated` took apart."""
+    """Return the groups from the output of :func:`concatenated`."""
     members = tuple(values.tolist())
     ends = accumulate(lengths.tolist(), initial=0)
     return tuple(members[start:end] for start, end in pairwise(ends))
 
 
 def separated(values: IntArray) -> Groups:
-    """Return the groups between which an array has a 0."""
+    """Return the groups of an array in which zeros separate them."""
     ends = np.flatnonzero(np.append(values, 0) == 0)
     lengths = np.diff(ends, prepend=-1) - 1
     return nested(lengths[lengths > 0], values[values != 0])
@@ -41,8 +41,8 @@ def validate_groups(
     Parameters
     ----------
     output
-        ``[lengths, values]`` of the proposed groups; ``lengths == [-1]`` says
-        that the program returned no list of sequences. Both come from
+        ``[lengths, values]`` of the proposed groups; ``lengths == [-1]`` means
+        that the program did not return a list of sequences. Both come from
         untrusted code.
     largest
         Customers are 1 to ``largest``; anything else is dropped.
@@ -51,7 +51,7 @@ def validate_groups(
 
     Returns
     -------
-    The kept groups, and a rejection for every other: ``malformed``, ``empty``
+    The kept groups, and a rejection for every other group: ``malformed``, ``empty``
     (fewer than 2 customers left), ``oversized`` or ``over_budget``.
     """
     if not is_consistent(output):
@@ -79,7 +79,7 @@ def validate_groups(
 
 
 def is_consistent(output: Sequence[IntArray]) -> bool:
-    """Say whether arrays are the lengths of groups and as many values as those add up to."""
+    """Return whether arrays are lengths of groups and values, as many as the lengths' sum."""
     if len(output) != 2 or not all(is_vector(array) for array in output):
         return False
     lengths, values = output
@@ -89,5 +89,5 @@ def is_consistent(output: Sequence[IntArray]) -> bool:
 
 
 def is_vector(array: object) -> bool:
-    """Say whether an object is a one-dimensional array of int64."""
+    """Return whether an object is a one-dimensional array of int64."""
     return isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1

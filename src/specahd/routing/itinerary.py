@@ -1,8 +1,8 @@
-"""What each vehicle does stop by stop: for drivers, spreadsheets and maps.
+"""Itineraries: the stops of each vehicle in order, for drivers, spreadsheets and maps.
 
-Everything is told in the unit of the instance's file. ``distance`` and ``duration`` are what was
-driven until the vehicle arrives, so the last line of a vehicle has those of its route. A vehicle
-leaves the depot just in time for its first stop, and carries all that it will deliver.
+All values are in the units of the instance's file. ``distance`` and ``duration`` are sums of the
+legs up to a stop, so the last row of a vehicle has the totals of its route. A vehicle leaves the
+depot just in time for its first stop, with all that it will deliver.
 """
 
 import csv
@@ -17,7 +17,7 @@ from specahd.routing.base import FloatArray
 from specahd.routing.geometry import distances
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
-"""By vehicle, the nodes that it comes to, and what is told of each by column."""
+"""The stops of each vehicle in order: the node, and the values of its row by column."""
 
 _TIMES = ("arrival", "wait", "start", "departure")
 
@@ -28,8 +28,8 @@ def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
     Parameters
     ----------
     routes
-        Of nodes, or of pairs of a node and the quantity delivered there, None for all of it. A
-        route without node 0 leaves from it and returns.
+        Routes of nodes, or of pairs of a node and the quantity delivered there (None: all of its
+        demand). A route without node 0 starts and ends at node 0.
     """
     return [_visits(instance, number, route) for number, route in enumerate(routes, start=1)]
 
@@ -41,7 +41,7 @@ def _visits(
     nodes = [stop[0] if isinstance(stop, tuple) else stop for stop in route]
     given = [stop[1] if isinstance(stop, tuple) else None for stop in route]
     if 0 in nodes:
-        # A tour, which begins anywhere.
+        # A tour may begin at any node.
         place = nodes.index(0)
         nodes, given = nodes[place + 1 :] + nodes[:place], given[1:]
     rows: list[dict[str, Any]] = [
@@ -84,7 +84,7 @@ def _legs(instance: Any, walk: Sequence[int]) -> FloatArray:
 def _times(
     instance: Any, nodes: Sequence[int], legs: FloatArray, unit: float
 ) -> list[dict[str, float]]:
-    """Return when a vehicle is where, in the file's unit of time."""
+    """Return the times of a vehicle at each stop, in the file's unit of time."""
     windows = instance.windows
     first, *rest = legs.tolist()
     arrival = max(windows.ready[0] + first, windows.ready[nodes[0]])
@@ -106,7 +106,7 @@ def _time(labels: Any, value: float | None) -> str | int | float | None:
 
 
 def _number(value: float) -> int | float:
-    """Return a number without the last digits, which are of sums and products alone."""
+    """Return a number rounded to 10 digits; later digits are errors of sums and products."""
     rounded = float(f"{value:.10g}")
     return int(rounded) if rounded.is_integer() else rounded
 
@@ -143,4 +143,4 @@ FORMATS: Mapping[str, Callable[[Any, Sequence[Sequence[Any]]], str]] = {
     ".csv": _csv,
     GEOJSON: _geojson,
 }
-"""What makes the text of a file from an instance and routes, by the file's ending."""
+"""Functions that return the text of a file for an instance and routes, by file ending."""

@@ -14,17 +14,17 @@ class Labels:
     Parameters
     ----------
     names
-        The names of the nodes; None where they have numbers only.
+        The names of the nodes; None if they have numbers only.
     first
-        The number of node 0; where it is 0, that node is the depot.
+        The number of node 0. If it is 0, node 0 is called depot.
     degrees
         Longitude and latitude of the nodes, shape (n, 2).
     decimals
-        Demands and capacity are held in parts of the file's unit: 10 to this power make one.
+        Demands and capacity are stored in parts of the file's unit; 10**decimals make one unit.
     clock
         Whether times are seconds of the day, written as 08:30.
     loading
-        What loading takes before each route, in the file's unit of time.
+        Loading time before each route, in the file's unit of time.
     """
 
     names: tuple[str, ...] | None = None
@@ -41,7 +41,7 @@ class Labels:
         return str(node + self.first) if node or self.first else "depot"
 
     def quoted_name(self, node: int) -> str:
-        """Return the same for a sentence."""
+        """Return the name of a node, quoted for a sentence; a number is not quoted."""
         return str(node + self.first) if self.names is None else repr(self.names[node])
 
     def amount(self, quantity: int) -> int | float:
@@ -50,19 +50,19 @@ class Labels:
         return quantity / parts if quantity % parts else quantity // parts
 
     def time(self, value: float, digits: int = 6) -> str:
-        """Return a time, or how long something takes, as the file writes times."""
+        """Return a time of day or a duration in the format of the file."""
         if not self.clock:
             return f"{value:.{digits}g}"
         minutes, seconds = divmod(round(value), 60)
         return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 
     def expect_degrees(self, path: Path) -> None:
-        """Refuse a file that would say where the stops lie on the earth.
+        """Check that there are degrees, which the file at ``path`` needs for its positions.
 
         Raises
         ------
         ConfigError
-            The places are no degrees.
+            There are no degrees.
         """
         if self.degrees is None:
             raise ConfigError(f"Expected an instance with the columns lon and lat for {path}.")

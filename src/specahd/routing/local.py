@@ -1,7 +1,7 @@
-"""What the interpreted construction loops share: local distances, and the nodes that wait.
+"""Common parts of the interpreted construction loops: local distances, and unserved nodes.
 
-NumPy and the standard library only: this runs in the sandbox child, and it is
-the price of every step of every program.
+Imports NumPy and the standard library only, because it runs in the sandbox child.
+It must be fast, because every step of every program runs it.
 """
 
 from bisect import bisect_left
@@ -13,7 +13,7 @@ from specahd.routing.distances import ComputedDistances
 
 
 def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> FloatArray:
-    """Return the distances among some nodes, read-only, in a block of their own."""
+    """Return the distances among some nodes as a read-only array of its own."""
     size = len(matrix)
     local: FloatArray
     if isinstance(matrix, ComputedDistances):
@@ -21,14 +21,14 @@ def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> 
     elif 4 * len(nodes) > size:
         local = matrix.take(nodes, 0).take(nodes, 1)
     else:
-        # Whole rows of a large matrix would be copied for a few of their entries.
+        # Copying whole rows of a large matrix for a few of their entries would be slower.
         local = matrix.ravel().take(nodes[:, None] * size + nodes)
     local.flags.writeable = False
     return local
 
 
 class UnservedNodes:
-    """The nodes 1 to ``count`` as far as they wait, ascending."""
+    """The nodes among 1 to ``count`` that are not served yet, in ascending order."""
 
     __slots__ = ("_array", "_buffer", "_nodes")
 
@@ -43,17 +43,17 @@ class UnservedNodes:
         return len(self._nodes)
 
     def array(self) -> IntArray:
-        """Return the nodes, read-only; the next :meth:`remove` changes it."""
+        """Return the nodes as a read-only array, which the next :meth:`remove` changes."""
         return self._array[: len(self._nodes)]
 
     def place(self, node: int) -> int:
-        """Return where a node stands, -1 if it does not wait."""
+        """Return the position of a node, or -1 if it is not among the unserved nodes."""
         nodes = self._nodes
         place = bisect_left(nodes, node)
         return place if place < len(nodes) and nodes[place] == node else -1
 
     def remove(self, place: int) -> None:
-        """Take out the node that stands there."""
+        """Remove the node at a position."""
         del self._nodes[place]
         left = len(self._nodes)
         self._buffer[place:left] = self._buffer[place + 1 : left + 1]

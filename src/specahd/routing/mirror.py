@@ -1,8 +1,8 @@
-"""Bringing the public sets from a mirror into a folder, every byte verified.
+"""Download of the public sets from a mirror into a folder, verified by checksum.
 
-``public.sha256`` beside this file says what the folder holds: for each file its
-SHA-256, its size and its path. A file appears under its name only when its bytes are
-right, so a fetch that broke off goes on where it was.
+``public.sha256`` beside this file lists the files of the folder: the SHA-256, the size
+and the path of each. A file gets its name only after its checksum was verified, so a
+fetch that was interrupted continues where it stopped.
 """
 
 import shutil
@@ -24,10 +24,10 @@ from specahd.core.settings import Transfers
 
 MANIFEST = Path(__file__).with_name("public.sha256")
 OWN = ".fetch"
-"""What a fetch keeps for itself inside the folder; DVC and git pass over it."""
+"""Name of the folder for temporary files of a fetch; DVC and git ignore it."""
 _REMOTE = ("http://", "https://")
 _LISTED = 4
-# What a server that is asked too much, or too slowly, answers for now.
+# HTTP statuses that are temporary: the request was too slow, or there were too many.
 _LATER = (408, 429)
 _READABLE = 0o644
 
@@ -41,7 +41,7 @@ class ManifestEntry:
     sha256: str
 
     def is_in(self, folder: Path) -> bool:
-        """Whether the file is there with the right bytes."""
+        """Return whether a folder has the file with the right bytes."""
         path = folder / self.path
         return (
             path.is_file()
@@ -52,7 +52,7 @@ class ManifestEntry:
 
 @dataclass(frozen=True)
 class Mirror(Transfers):
-    """Where files are fetched from.
+    """A mirror that files are fetched from.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class Mirror(Transfers):
 
     @property
     def remote(self) -> bool:
-        """Whether it is reached over a network."""
+        """Whether the mirror is reached over a network."""
         return self.place.startswith(_REMOTE)
 
     def address(self, entry: ManifestEntry) -> str:
-        """Return where the mirror has a file."""
+        """Return the address or the path of a file on the mirror."""
         if self.remote:
             return f"{self.place.rstrip('/')}/{quote(entry.path)}"
         return str(Path(self.place) / entry.path)
@@ -90,18 +90,18 @@ def read_manifest(path: Path = MANIFEST) -> list[ManifestEntry]:
 
 
 def missing_entries(folder: Path, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
-    """Return the entries that are not in the folder, or not with the right bytes.
+    """Return the entries whose files are missing in the folder or have the wrong bytes.
 
     Raises
     ------
     FileError
-        The folder holds what the manifest does not name: DVC would count it.
+        The folder has files that are not in the manifest, which DVC would include.
     """
     listed = {entry.path for entry in entries}
     found = {
         path.relative_to(folder).as_posix()
         for top in folder.glob("*")
-        # Another fetch may be changing its own.
+        # Another fetch may be changing its temporary files.
         if top.name != OWN
         for path in (top, *top.rglob("*"))
         if path.is_symlink() or not path.is_dir()
@@ -127,7 +127,7 @@ def fetch(
     Raises
     ------
     FileError
-        The mirror lacks files or has others under their names; all else was fetched.
+        The mirror lacks files or has other bytes in them; all other files were fetched.
     RunFailed
         The mirror does not answer.
     """
@@ -153,9 +153,9 @@ def fetch(
 
 @contextmanager
 def _staging(folder: Path) -> Iterator[Path]:
-    """Yield a folder for files that are not verified yet; one process has it.
+    """Yield a folder for files that are not verified yet; one process at a time has one.
 
-    It lies inside ``folder``, which may be another file system than what is around it.
+    It lies inside ``folder``, which may be on another file system than its parent.
     """
     own = folder / OWN
     try:
@@ -164,7 +164,7 @@ def _staging(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise FileError(f"Cannot write to the folder {folder}: {error.strerror}.") from None
     with lock:
-        # A fetch that was killed left its own.
+        # A fetch that was killed left its temporary files.
         for stale in own.glob("fetch-*"):
             shutil.rmtree(stale, ignore_errors=True)
         staging = Path(mkdtemp(prefix="fetch-", dir=own))
@@ -175,7 +175,7 @@ def _staging(folder: Path) -> Iterator[Path]:
 
 
 class _Work:
-    """Fetching single files, on any thread."""
+    """A fetcher of single files, for use by several threads."""
 
     def __init__(self, mirror: Mirror, staging: Path, folder: Path) -> None:
         self._mirror = mirror
@@ -185,12 +185,12 @@ class _Work:
         pooch.get_logger().setLevel("ERROR")
 
     def fetch_file(self, entry: ManifestEntry) -> str | None:
-        """Fetch one file; return why the mirror's is refused, if it is.
+        """Fetch one file; return the reason if the mirror's file is refused, else None.
 
         Raises
         ------
         RunFailed
-            It did not arrive.
+            The file did not arrive.
         """
         address = self._mirror.address(entry)
         attempts = self._mirror.attempts if self._mirror.remote else 1
@@ -234,7 +234,7 @@ class _Work:
             else:
                 shutil.copyfile(url, file)
 
-        # pooch makes folders in a way that two threads must not.
+        # pooch creates folders in a way that is not safe with two threads.
         (self._staging / entry.path).parent.mkdir(parents=True, exist_ok=True)
         verified = cache.fetch(entry.path, downloader=download)
         target = self._folder / entry.path
@@ -244,7 +244,7 @@ class _Work:
         Path(verified).replace(target)
 
     def _download(self, url: str, file: Path, size: int) -> None:
-        """Write the bytes of a server, and no more than expected."""
+        """Download a file from a server; stop and raise if it is larger than expected."""
         with (
             requests.get(url, stream=True, timeout=self._mirror.timeout) as response,
             file.open("wb") as out,

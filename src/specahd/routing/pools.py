@@ -1,4 +1,4 @@
-"""The generated instance pools on disk: written once, verified when read, proved disjoint.
+"""The generated instance pools on disk: written once, verified when read, checked as disjoint.
 
 ``<dir>/<problem>/<pool>/<instance>`` with ``<dir>/<problem>/manifest.json``, which
 records the seed and the SHA-256 of every file.
@@ -20,21 +20,21 @@ from specahd.routing.base import POOLS, AnyProblem
 
 MANIFEST = "manifest.json"
 SUBSET_SEED = 0
-"""What draws the instances that are taken of a pool which trains nothing, whatever the seed."""
+"""Seed of the subsets drawn from pools that are not for training, whatever the run's seed."""
 _TRAINING = ("lower_train", "upper_train")
 
 
 def prepare_pools(problem: AnyProblem, pools: Pools) -> Path:
-    """Write the problem's pools unless they are there; return their folder.
+    """Write the problem's pools unless they exist; return their folder.
 
-    All of them appear or nothing does, also when several processes prepare at once.
+    The write is atomic for all pools together, also if several processes prepare at once.
 
     Raises
     ------
     ConfigError
-        The pools that are there were made with another seed.
+        The existing pools were made with another seed.
     WriteError
-        There is none, and the disk is full or only to be read.
+        There are no pools, and the disk is full or read-only.
     """
     directory = Path(pools.dir)
     target = directory / problem.name
@@ -79,15 +79,15 @@ def read_pool(
     Parameters
     ----------
     seed
-        What draws them, of a training pool. Of the others they are the same for all seeds
-        (:data:`SUBSET_SEED`): runs are chosen and compared on them.
+        Seed of the draw from a training pool. From other pools every seed draws the same
+        instances (:data:`SUBSET_SEED`), because runs are selected and compared on them.
 
     Raises
     ------
     ConfigError
-        There is no such pool.
+        The pool does not exist.
     FileError
-        A file is missing or is not what the manifest says.
+        A file is missing, or its checksum differs from the manifest's.
     """
     pools = read_manifest(folder)["pools"]
     if pool not in pools:
@@ -109,7 +109,7 @@ def read_pool(
 
 
 def is_sampled(folder: Path, pool: str, count: int | None) -> bool:
-    """Say whether :func:`read_pool` draws, since a pool has more instances than are asked for."""
+    """Return whether :func:`read_pool` draws: a pool has more than ``count`` instances."""
     return count is not None and count < len(read_manifest(folder)["pools"][pool])
 
 
@@ -132,18 +132,18 @@ def _write(problem: AnyProblem, target: Path, seed: int) -> None:
 
 
 def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:
-    """Prove that no instance and no name occurs twice over all pools.
+    """Check that no instance and no name occurs twice in all pools together.
 
     Parameters
     ----------
     pools
-        The texts of the instances, by pool and by name. Two that differ in NAME
-        and COMMENT alone are the same instance.
+        The texts of the instances, by pool and by name. Two texts that differ only in
+        NAME and COMMENT are the same instance.
 
     Raises
     ------
     ValueError
-        Two instances are the same: a generator is wrong.
+        An instance or a name occurs twice: a generator is wrong.
     """
     seen: dict[str, str] = {}
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""What every routing problem here does alike: its options, its baselines, its repair operator."""
+"""The common base of all routing problems: options, baselines, and the repair operator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic
@@ -15,22 +15,22 @@ Operators = Mapping[str, Callable[[Any], RepairOperator]]
 
 
 class RoutingProblem(Generic[I, S]):
-    """Base of the problems, which add their instances, files, pools and checker.
+    """Base class of the problems; subclasses add instances, files, pools and the checker.
 
     Parameters
     ----------
     baseline
-        The baseline solver in force, one of ``baselines``.
+        The baseline solver in use, one of ``baselines``.
     repair
-        The repair operator in force, one of ``operators``.
+        The repair operator in use, one of ``operators``.
     max_regions
         K, the most regions kept from one proposal, at least 1.
     max_size
         Most nodes in a region, at least ``smallest_region``.
     repairs_per_customer
-        How many insertions a search of ``insertion`` makes for each customer, at least 1.
+        Insertions per customer in a search with the operator ``insertion``, at least 1.
     final_repairs_per_customer
-        The same of searches with a checkpoint, and with what might become one; None for as many.
+        The same for searches with a checkpoint or a candidate for one; None: as many.
 
     Raises
     ------
@@ -46,9 +46,9 @@ class RoutingProblem(Generic[I, S]):
     baselines: Baselines
     """The baseline solvers by name; :meth:`baseline` calls them."""
     operators: Operators
-    """By name, what makes a repair operator for a problem with these options."""
+    """Functions that create a repair operator for a problem with these options, by name."""
     smallest_region: ClassVar[int] = 2
-    """Fewest nodes of a region: two whose order can change, and what encloses them."""
+    """Fewest nodes of a region: two whose order can change, and any fixed nodes at its ends."""
 
     def __init__(
         self,
@@ -99,12 +99,12 @@ class RoutingProblem(Generic[I, S]):
         return separated(*arrays)
 
     def expect_baseline(self, name: str) -> None:
-        """Refuse the name of a baseline solver that this problem does not have.
+        """Check that this problem has a baseline solver of this name.
 
         Raises
         ------
         ConfigError
-            With the names that it has.
+            It has none; the message lists the names of those it has.
         """
         if name not in self.baselines:
             raise ConfigError(f"Expected a baseline in {', '.join(self.baselines)}, got {name!r}.")

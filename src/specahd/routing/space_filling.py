@@ -1,15 +1,15 @@
-"""A curve through the plane: points that it passes one after the other lie near each other."""
+"""A space-filling curve through the plane: points that are near on it are near each other."""
 
 import numpy as np
 
 from specahd.routing.base import FloatArray, IntArray
 
 LEVELS = 20
-"""The curve passes through 2**20 columns of as many cells."""
+"""Levels of the curve, which passes through 2**20 columns of 2**20 cells each."""
 
 
 def along_curve(coords: FloatArray) -> IntArray:
-    """Return how far along the Hilbert curve that fills their square points lie.
+    """Return the positions of points along the Hilbert curve that fills their square.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def along_curve(coords: FloatArray) -> IntArray:
 
     Returns
     -------
-    Shape (n,): the place of each point's cell; 0 where all points are one.
+    Shape (n,): the position of each point's cell; all 0 if all points coincide.
     """
     corner = coords.min(axis=0)
     side = float((coords.max(axis=0) - corner).max())
@@ -29,7 +29,7 @@ def along_curve(coords: FloatArray) -> IntArray:
 
 
 def hilbert_places(columns: IntArray, rows: IntArray, levels: int) -> IntArray:
-    """Return the place of each cell along the Hilbert curve that fills a square.
+    """Return the position of each cell along the Hilbert curve that fills a square.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Every file below a folder: read, and every solution checked at the cost that it states.
+"""Verification of all files below a folder: read each, and check each solution's stated cost.
 
-``bks.csv`` in the folder, where there is one, holds the best-known values of public
-sets, which lie in subfolders of their names.
+A file ``bks.csv`` in the folder is optional. It holds the best-known values of public
+sets, which lie in subfolders with their names.
 """
 
 import os
@@ -19,17 +19,17 @@ from specahd.routing.formats import kinds
 from specahd.routing.formats.text import read_text
 
 PRECISION = 0.01
-"""Costs are published with two decimals; where distances are rounded, costs differ by more."""
-# What bks.csv notes of a solution file that is not what it says.
+"""Tolerance of costs, which are published with two decimals; rounded ones differ by more."""
+# Beginning of the note in bks.csv on a solution file that does not have the cost it states.
 _SHIPPED_WRONG = "shipped .sol"
 _SOLUTIONS = (".sol", ".tour")
 
 Variants = Mapping[str, AnyProblem]
-"""One problem in each of its conventions, by their names, the default first."""
+"""One problem in each of its conventions, by name of the convention, the default first."""
 
 
 class Status(StrEnum):
-    """What became of a file."""
+    """The result of the verification of a file."""
 
     READ = "read"
     CHECKED = "solutions checked"
@@ -42,7 +42,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of a file, in words that begin with its name."""
+    """The result of a file, with a sentence that begins with its name."""
 
     group: str
     status: Status
@@ -67,7 +67,7 @@ class Tally(Counter[Status]):
 
 
 def tallies(findings: Iterable[Finding]) -> dict[str, Tally]:
-    """Count findings by group, in the order in which groups come first."""
+    """Count findings by group, in the order in which groups first occur."""
     counts: defaultdict[str, Tally] = defaultdict(Tally)
     for finding in findings:
         counts[finding.group][finding.status] += 1
@@ -80,7 +80,7 @@ def files(folder: Path) -> list[Path]:
     Raises
     ------
     FileError
-        It is no folder.
+        ``folder`` is not a folder.
     """
     if not folder.is_dir():
         raise FileError(f"{folder} is no folder.")
@@ -100,15 +100,15 @@ def verify(
 ) -> Iterator[Finding]:
     """Yield the kind of every file, and whether every solution has the cost that it states.
 
-    A solution belongs to the instance of its name, the one that lies nearest. It matches
-    when it is feasible and costs what its file states, or bks.csv where the file states
-    nothing, in any convention of the problem. One that bks.csv itself calls wrong is
-    listed as known.
+    A solution belongs to the instance of its name; of several, to that in the nearest
+    folder. It matches if it is feasible and has the cost that its file states, or else
+    bks.csv, in any convention of the problem. A mismatch that bks.csv notes is reported
+    as known.
 
     Parameters
     ----------
     problems
-        By name.
+        The problems by name.
     paths
         The files of the folder.
     step
@@ -117,7 +117,7 @@ def verify(
     Raises
     ------
     FileError
-        bks.csv is no table of values.
+        bks.csv is not a table of values.
     """
     published = read_table(folder / FILE) if (folder / FILE).exists() else []
     instances: dict[Path, Variants] = {}
@@ -125,7 +125,7 @@ def verify(
     for path in paths:
         kind = _kind(path, problems)
         if kind is None or (kind.problem is None and not kind.solution):
-            # Tables of stops are read with options that say what they leave open.
+            # Tables of stops are not read, because they need options for what they leave open.
             step()
             sentence = f"{path}: neither an instance nor a solution"
             yield Finding(_group(path, folder), Status.OTHER, sentence)
@@ -162,14 +162,14 @@ def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.FileKind | None
     try:
         kind = kinds.identify(read_text(path))
     except FileError:
-        # Whoever reads it will say why not.
+        # The later read of the file reports the reason.
         kind = None
     if kind is not None:
         return kind
     if path.suffix.lower() in _SOLUTIONS:
         return kinds.ROUTES
     for name, variants in problems.items():
-        # LKH writes .vrptw for .vrp.
+        # LKH uses the ending .vrptw for .vrp.
         if path.suffix.lower().startswith(_default(variants).suffix):
             return kinds.FileKind("an instance by its name", name)
     return None
@@ -181,7 +181,7 @@ def _group(path: Path, folder: Path) -> str:
 
 
 def _pairs(solutions: list[Path], instances: Iterable[Path]) -> dict[Path | None, list[Path]]:
-    """Return the solutions of each instance, and under None those that have none."""
+    """Return the solutions of each instance, and under None those without an instance."""
     by_stem: defaultdict[str, list[Path]] = defaultdict(list)
     for path in instances:
         by_stem[path.stem.lower()].append(path)

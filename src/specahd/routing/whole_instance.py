@@ -1,7 +1,7 @@
 """The whole instance as one region, for programs that build complete solutions.
 
-There is nothing to choose, so nobody searches for upper programs here: the seed program
-of the contract stands in every checkpoint, and what it answers is not looked at.
+There is nothing to choose, so no upper programs are searched for. Every checkpoint has the
+seed program of the contract, and the answer of this program is ignored.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ def whole_instance() -> bool:
 def propose(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
 ) -> Answer:
-    """Return nothing: the region is known without the program, which is not called."""
+    """Return an empty answer; the program is not called, because the region is known."""
     return Answer([])
 
 
@@ -44,12 +44,12 @@ WHOLE_INSTANCE = Contract.of(
 
 @dataclass(frozen=True)
 class WholeInstance:
-    """The selector that has one region for each instance: all of it.
+    """The selector with one region for each instance: the whole instance.
 
     Parameters
     ----------
     region
-        Returns it for an instance and its incumbent; None where nothing can be rebuilt.
+        Returns the region of an instance and its incumbent; None if nothing can be rebuilt.
     """
 
     region: Callable[[Any, Any], Region | None]
@@ -64,5 +64,5 @@ class WholeInstance:
 
 
 def is_whole(selector: RegionSelector) -> bool:
-    """Say whether regions are whole instances, so that there is no upper level to search."""
+    """Return whether regions are whole instances, so that there is no upper level to search."""
     return isinstance(selector, WholeInstance)

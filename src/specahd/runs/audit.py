@@ -1,9 +1,9 @@
-"""``python -m specahd.report audit=RUN``: whether all that a run states follows from its files.
+"""``python -m specahd.report audit=RUN``: check that a run's results follow from its files.
 
 The run is repeated in a temporary folder, from its replies (``wal.jsonl``) and measurements
-(``responses.jsonl``) alone: no model is asked, and no program is measured that was measured
-before. Scores, J, U, parents, skills, survivors and the choice of each round must come again
-record by record, then the checkpoint's files, then the rows of both pools, for which the
+(``responses.jsonl``) alone: no model is called, and no program is measured a second time.
+Scores, J, U, parents, skills, survivors and the choice of each round must be the same, record
+by record. So must the checkpoint's files and the rows of both pools, for which the
 checkpoint is evaluated again.
 """
 
@@ -33,9 +33,9 @@ def audit(run: Path) -> str:
     Raises
     ------
     FileError
-        It is not a run, has not ended, or another version wrote it.
+        The directory is not a run, the run has not ended, or another version wrote it.
     RunFailed
-        Something does not come again; the message names the file and what it states.
+        A result differs; the message names the file and its content.
     """
     found = read_run(run)
     if found.status is RunStatus.INTERRUPTED:
@@ -57,7 +57,7 @@ def audit(run: Path) -> str:
 
 
 def _repeat(run: Path, copy: Path) -> None:
-    """Repeat the run in the copy, and pass on the messages of its process."""
+    """Repeat the run in the copy, and write the messages of its process to stderr."""
     nobody = copy.with_name("no-replies.jsonl")
     nobody.touch()
     command = [sys.executable, "-m", "specahd.train", f"resume={copy}", "tracking=none"]
@@ -76,9 +76,9 @@ def _repeat(run: Path, copy: Path) -> None:
 
 
 def _unselected(found: Run, run: Path) -> Iterator[str]:
-    """Yield a sentence if no round states the mean improvement of the rows of ``selection``.
+    """Yield a message if no round has the mean improvement of the rows of ``selection``.
 
-    Those of the other rounds are taken as they are stated: only the chosen checkpoint has rows.
+    The values of the other rounds are not checked: only the chosen checkpoint has rows.
     """
     records = journal.read_records(run / files.JOURNAL, journal_type)
     stated = [each.selection for each in records if isinstance(each, Round)]

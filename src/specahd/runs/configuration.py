@@ -16,7 +16,7 @@ WITHOUT_EFFECT = (
 )
 """Options and groups on which no result depends.
 
-The options of a memory's server are among them, since its verdicts stand in the journal.
+They include the options of a memory's server, because the journal stores its verdicts.
 """
 
 
@@ -26,12 +26,12 @@ def read_configuration(path: Path, kind: Any) -> dict[str, Any]:
     Parameters
     ----------
     kind
-        The type of the required fields (:mod:`specahd.core.plain`); it may have more.
+        The type of the required fields (:mod:`specahd.core.plain`); the file may have more.
 
     Raises
     ------
     FileError
-        It cannot be read, or is not a run's configuration.
+        The file cannot be read, or is not a run's configuration.
     """
     try:
         found: dict[str, Any] = parse_yaml(read_bytes(path, _LIMIT), dict[str, Any])
@@ -53,5 +53,5 @@ def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_covered_by(key: str, options: Iterable[str]) -> bool:
-    """Say whether a dotted name is one of the options or lies in one of the groups."""
+    """Return whether a dotted name is one of the options or lies in one of the groups."""
     return any(key == option or key.startswith(f"{option}.") for option in options)

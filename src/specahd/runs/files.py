@@ -11,13 +11,13 @@ from specahd.core.journal import Record, dumps
 CONFIG = "config.yaml"
 """The configuration, without secrets."""
 JOURNAL = "journal.jsonl"
-"""One record a sample in index order; equal runs write equal bytes."""
+"""One record per sample in index order; equal runs write equal bytes."""
 RESPONSES = "responses.jsonl"
 """Score vectors, and the tasks of each round."""
 REPLIES = "wal.jsonl"
 """Replies in order of arrival, written to disk before they have any effect."""
 TIMINGS = "timings.jsonl"
-"""When samples were committed, and how long they took."""
+"""Times at which samples were committed, and their durations."""
 PROMPTS = "prompts.jsonl"
 """The prompts as they were sent, written only where MLflow receives traces."""
 SANDBOX = "sandbox.json"
@@ -25,17 +25,17 @@ SANDBOX = "sandbox.json"
 MACHINE = "machine.json"
 """Machine, versions and commit."""
 CURSOR = "mlflow.json"
-"""How far the directory was uploaded to MLflow."""
+"""Progress of the upload of the directory to MLflow."""
 ROUTES = "routes.json"
 """One validation instance before and after repair."""
 EVALUATION = "evaluation.json"
-"""What decides the rows of an evaluation, beside its instances."""
+"""Settings that determine the rows of an evaluation, besides its instances."""
 STUDY = "study.jsonl"
-"""Every member of a repertoire on every region, and what a routing study finds there."""
+"""Results of every member of a repertoire on every region, and those of a routing study."""
 CHECKPOINT = "checkpoint"
 """The directory of the checkpoint."""
 SWEEP = "sweep.json"
-"""In the directory above, if that is a sweep's: the id of its run in MLflow."""
+"""Id of a sweep's run in MLflow. The file is in the directory above, if that is a sweep's."""
 POOLS = ("selection", "validation")
 """The pools on which a finished run's checkpoint is evaluated."""
 
@@ -61,17 +61,17 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
     Raises
     ------
     WriteError
-        The disk is full, or only to be read.
+        The disk is full or read-only.
     """
     write_atomically(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write a file of records, one a line.
+    """Write a file of records, one per line.
 
     Raises
     ------
     WriteError
-        The disk is full, or only to be read.
+        The disk is full or read-only.
     """
     write_atomically(path, "".join(f"{dumps(record)}\n" for record in records))

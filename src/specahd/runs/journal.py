@@ -9,20 +9,20 @@ from specahd.runs.files import JOURNAL, REPLIES, RESPONSES, TIMINGS
 
 
 class Journal:
-    """The record of a run: its three files, and one for the score vectors.
+    """The journal of a run: three files, and one more for the score vectors.
 
     ``responses.jsonl`` holds one line per evaluated program; the journal's
-    record names it by ``responses: <program id>``.
+    record refers to it by ``responses: <program id>``.
 
     Parameters
     ----------
     repeat
-        Whether the run of this directory is repeated up to where it broke off.
+        Whether the run of this directory is repeated up to the point where it was interrupted.
 
     Raises
     ------
     FileError
-        Another process is writing it.
+        Another process is writing the run.
     """
 
     def __init__(self, directory: Path, *, repeat: bool = False) -> None:

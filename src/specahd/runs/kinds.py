@@ -42,7 +42,7 @@ class RunKind:
         """Return the kind of a run that has this configuration."""
         choices: Mapping[str, Any] = config["choices"]
         values = {key: value for key, value in config.items() if key != "choices"}
-        # The options of a choice stand below its name: budget, budget.programs.
+        # The options of a choice are nested below its name: budget, budget.programs.
         options = {
             key: value
             for key, value in {**choices, **flatten(values)}.items()
@@ -65,7 +65,7 @@ class RunKind:
 def varying_options(
     kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]] = lambda kind: ()
 ) -> list[str]:
-    """Return the options in which kinds differ that agree in the options before.
+    """Return the options in which kinds differ that agree in all earlier options.
 
     Choices come first, so that a choice stands for all of its options. The choices in every run's
     name come before the others, since a method implies a memory.

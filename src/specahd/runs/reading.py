@@ -34,7 +34,7 @@ _COMMIT = 7
 
 
 class RunStatus(StrEnum):
-    """How far a run came."""
+    """Progress of a run."""
 
     COMPLETE = "complete"
     """Its tickets are spent and its checkpoint was evaluated."""
@@ -75,9 +75,9 @@ class Run:
     Parameters
     ----------
     programs
-        Its tickets.
+        The number of its tickets.
     recorded
-        When its last sample was committed, in seconds since 1970; 0 if that is not known.
+        Time of the last commit of a sample, in seconds since 1970; 0 if unknown.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
-        """How far it came."""
+        """Progress of the run."""
         if not all(self.rows(pool) for pool in POOLS):
             return RunStatus.INTERRUPTED
         spent = len(self.samples) >= self.programs
@@ -99,17 +99,17 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether it counts in means: its tickets are spent and its rows are there."""
+        """Whether the run counts in means: its tickets are spent and it has all its rows."""
         return self.status is RunStatus.COMPLETE
 
     def rows(self, pool: str) -> tuple[Row, ...]:
-        """Return its rows of a pool."""
+        """Return the rows of a pool."""
         return self.validation if pool == "validation" else self.selection
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What the requests of a run used; nan where that is not known.
+    """Tokens and cost of a run's requests; nan if unknown.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def read_spending(directory: Path) -> Spending:
     Raises
     ------
     FileError
-        A line is not what a run writes.
+        A line does not have the format of a run.
     """
     path = directory / REPLIES
     if not path.is_file():
@@ -142,14 +142,14 @@ def read_spending(directory: Path) -> Spending:
 
 
 def read_measurements(directory: Path) -> Iterator[Measured]:
-    """Yield the measurements of programs in a run, which may be under way.
+    """Yield the measurements of programs in a run, which may still be running.
 
-    The file is most of a run's bytes, so it is decoded straight into its type.
+    The file is the largest of a run, so its lines are decoded directly into their type.
 
     Raises
     ------
     FileError
-        A line is not what a run writes.
+        A line does not have the format of a run.
     """
     path, decode = directory / RESPONSES, Decoder(Measured).decode
     if not path.is_file():
@@ -178,12 +178,12 @@ def read_run(directory: Path, name: str = "", validation: Path | None = None) ->
     name
         The run's name; by default that of the directory.
     validation
-        A file with rows of the validation pool that stands in place of the run's own.
+        A file with rows of the validation pool that replaces the run's own rows.
 
     Raises
     ------
     FileError
-        A file is not what a run writes.
+        A file does not have the format of a run.
     """
     config = read_configuration(directory / CONFIG, _Configuration)
     return Run(
@@ -204,13 +204,13 @@ def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
     Parameters
     ----------
     evaluations
-        Where the rows of ``validation`` are instead of in the runs themselves:
+        Folder from which the rows of ``validation`` are read, instead of from the runs:
         ``<evaluations>/<run>/rows.jsonl``, as evaluation wrote them.
 
     Raises
     ------
     FileError
-        There is no run, or a file is not what a run writes.
+        There is no run, or a file does not have the format of a run.
     """
     runs = []
     for directory in sorted(path.parent for path in folder.rglob(JOURNAL)):
@@ -224,12 +224,12 @@ def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
 
 
 def name_passed_over(folder: Path, runs: Sequence[Run]) -> list[str]:
-    """Say of each directory below a folder that is not counted why it is not.
+    """Return the reason for each directory below a folder that is not counted.
 
     Parameters
     ----------
     runs
-        All that :func:`read_runs` found there.
+        All runs that :func:`read_runs` found there.
     """
     reasons = []
     for path in sorted(folder.rglob(CONFIG)):
@@ -250,9 +250,9 @@ def name_passed_over(folder: Path, runs: Sequence[Run]) -> list[str]:
 
 
 def choose_runs(runs: Iterable[Run]) -> list[Run]:
-    """Keep one run of each kind and seed, before any score is looked at.
+    """Keep one run of each kind and seed, independently of scores.
 
-    The newest complete one counts, by recorded time; else that with most samples.
+    The newest complete run counts, by recorded time; if there is none, that with most samples.
     """
     best: dict[tuple[RunKind, int], Run] = {}
     for run in runs:
@@ -262,7 +262,7 @@ def choose_runs(runs: Iterable[Run]) -> list[Run]:
 
 
 def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> None:
-    """Refuse to resume a run of another version if its records lack anything.
+    """Check that a run, perhaps of another version, has the records needed to resume it.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> N
     Raises
     ------
     FileError
-        The first sample in the journal names no contract, or does not stand behind those.
+        The first sample in the journal names no contract, or does not follow those records.
     """
     path = directory / JOURNAL
     head: list[journal.Record] = []
@@ -303,7 +303,7 @@ def _read_samples(directory: Path) -> tuple[Sample, ...]:
 
 
 def is_sample(record: Mapping[str, Any]) -> bool:
-    """Say whether a record of the journal is a program's."""
+    """Return whether a record of the journal is a program's."""
     return "sample" in record and "record" not in record
 
 

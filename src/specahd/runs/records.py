@@ -1,7 +1,7 @@
 """The records of a run's files, as far as they are read again.
 
-A record may have more fields. A field with a default is one that some records, or those of
-earlier versions, do not have.
+A record may have more fields. A field has a default if some records, or those of
+earlier versions, do not have it.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from specahd.core.program import Level, Outcome, Tier
 
 
 class Novelty(Struct, frozen=True):
-    """What the memory found of a program."""
+    """The memory's verdict on a program."""
 
     duplicate_of: str | None
     nearest: str | None
@@ -34,7 +34,7 @@ class Sample(Struct, frozen=True):
 
 
 class UploadedSample(Sample, frozen=True, kw_only=True):
-    """A program with all that goes to MLflow."""
+    """A program with all fields that are uploaded to MLflow."""
 
     operator: str
     parents: list[str]
@@ -62,7 +62,7 @@ class Round(Struct, frozen=True):
 
     @property
     def chosen(self) -> list[str]:
-        """The upper programs; of several the first is ``upper`` too."""
+        """The upper programs; the first of several is also ``upper``."""
         return self.uppers or [self.upper]
 
 
@@ -73,7 +73,7 @@ class Other(Struct, frozen=True):
 
 
 class AskedRequest(Struct, frozen=True):
-    """The request of a reply in ``wal.jsonl``: which skill records it bore."""
+    """The request of a reply in ``wal.jsonl``: the skill records that it contained."""
 
     skills: list[str]
 
@@ -92,7 +92,7 @@ class Answer(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """A task of the lower level; ``solution`` is None for that of the baseline."""
+    """A task of the lower level; ``solution`` is None for the baseline's."""
 
     key: str
     case: int
@@ -102,9 +102,9 @@ class Task(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """What was measured of a program, in ``responses.jsonl``, by the columns of its level.
+    """The measurements of a program in ``responses.jsonl``, in the columns of its level.
 
-    A program that was carried into a round bears its name as ``carried``.
+    ``carried`` is the name of a program that was carried into the round.
     """
 
     round: int
@@ -127,19 +127,19 @@ class Measured(Struct, frozen=True, kw_only=True):
 
     @property
     def program(self) -> str:
-        """Its name."""
+        """The program's name."""
         return self.sample or self.carried or ""
 
 
 class Tasks(Struct, frozen=True):
-    """What a round exposed, in ``responses.jsonl``."""
+    """The tasks that a round exposed, in ``responses.jsonl``."""
 
     round: int
     tasks: list[Task]
 
 
 class Timing(Struct, frozen=True):
-    """When a sample was committed, and the seconds until its reply and its commit."""
+    """Time of a sample's commit, and the seconds until its reply and its commit."""
 
     sample: Name
     at: float = 0.0
@@ -148,7 +148,7 @@ class Timing(Struct, frozen=True):
 
 
 class Prompt(Struct, frozen=True):
-    """A prompt as it was sent; all of its level share so many characters at its beginning."""
+    """A prompt as sent; all prompts of its level have the first ``shared`` characters in common."""
 
     sample: Name
     prompt: str
@@ -174,7 +174,7 @@ def journal_type(record: Mapping[str, Any], sample: type[Sample] = Sample) -> ty
 
 
 def uploaded_journal_type(record: Mapping[str, Any]) -> type[Struct]:
-    """Return the same, with all of a sample that goes to MLflow."""
+    """Return the same type, but :class:`UploadedSample` for a sample."""
     return journal_type(record, UploadedSample)
 
 

@@ -19,12 +19,12 @@ def reopen_run(directory: Path) -> None:
 
     First its rows are removed, so that it counts as interrupted. Then the records after its last
     program are removed: the end of a round that becomes longer, and measurements of that round's
-    programs. All of this is written again. A kill in between does no harm.
+    programs. All of this is written again. A kill in between is harmless.
 
     Raises
     ------
     FileError
-        Another process is writing the run, or a file is not what a run writes.
+        Another process is writing the run, or a file does not have the format of a run.
     JournalError
         A file cannot be written.
     """

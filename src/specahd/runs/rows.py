@@ -11,7 +11,7 @@ from specahd.core import journal
 
 _NO_PASS = ("instance", "baseline")
 _TIE = 1e-9
-"""Costs that differ by a smaller share are equal."""
+"""Relative difference below which two costs count as equal."""
 _FIGURES = ("improvement", "baseline_cost", "cost")
 
 
@@ -46,16 +46,16 @@ class RowRecord(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One instance; ``cost`` and ``improvement`` are nan where the upper program failed (``T``).
+    """One instance; ``cost`` and ``improvement`` are nan if the upper program failed (``T``).
 
     Parameters
     ----------
     steps, rollbacks
-        How many regions were rebuilt, and how many of those did not end in a feasible merge.
+        Number of regions that were rebuilt, and of those without a feasible merge.
     best_known
-        The cost of the best known solution; nan where that is not known.
+        The cost of the best known solution; nan if unknown.
     lower_bound
-        What no solution costs less than; nan where no formula tells it.
+        A lower bound of the cost of every solution; nan if there is no formula for it.
     """
 
     instance: str
@@ -72,7 +72,7 @@ class Row:
 
     @property
     def beats_baseline(self) -> bool:
-        """Whether it is cheaper than the baseline solution, by more than rounding."""
+        """Whether the solution is cheaper than the baseline solution, by more than rounding."""
         return self.cost < self.baseline_cost * (1 - _TIE)
 
     @classmethod
@@ -127,31 +127,31 @@ def average_rows(rows: Sequence[Row]) -> Means:
 
 
 def mean_or_nan(values: Iterable[float]) -> float:
-    """Return the mean, nan of nothing."""
+    """Return the mean; nan if there are no values."""
     listed = list(values)
     return fsum(listed) / len(listed) if listed else nan
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:
-    """Read the rows of an evaluation, none if the file is not there.
+    """Read the rows of an evaluation; none if the file does not exist.
 
     Raises
     ------
     FileError
-        A line is not what an evaluation writes.
+        A line does not have the format of an evaluation.
     """
     return tuple(map(Row.of, journal.read_records(path, RowRecord)))
 
 
 def read_seconds(path: Path) -> dict[str, float]:
-    """Return by instance the seconds of all passes, none if the file is not there.
+    """Return the seconds of all passes by instance; none if the file does not exist.
 
-    Those of the baseline solver are no part of them.
+    The seconds of the baseline solver are not included.
 
     Raises
     ------
     FileError
-        A line is not what an evaluation writes.
+        A line does not have the format of an evaluation.
     """
     return {
         str(record["instance"]): pass_seconds(record)
@@ -166,12 +166,12 @@ def pass_seconds(timings: Mapping[str, str | float]) -> float:
 
 
 def read_baseline_seconds(path: Path) -> dict[str, float]:
-    """Return by instance the seconds of the baseline solver, of those instances that have them.
+    """Return the seconds of the baseline solver for each instance that has them.
 
     Raises
     ------
     FileError
-        A line is not what an evaluation writes.
+        A line does not have the format of an evaluation.
     """
     return {
         str(record["instance"]): float(record["baseline"])

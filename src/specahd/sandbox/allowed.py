@@ -5,7 +5,7 @@ import math
 
 
 class GuardRefusal(Exception):
-    """A program breaks a rule; carries the rule and the syntax node."""
+    """A program breaks a rule; the message names the rule and the line of the syntax node."""
 
     def __init__(self, rule: str, node: ast.AST | None = None) -> None:
         line = getattr(node, "lineno", None)
@@ -26,7 +26,7 @@ BUILTINS = words(
     max min next pow range reversed round set slice sorted sum tuple zip
     """
 )
-"""Builtins that a program finds in its namespace; there are no others."""
+"""Builtins in the namespace of a program; it has no others."""
 
 MATH = frozenset(name for name in vars(math) if not name.startswith("_"))
 """Attributes of ``math``: pure functions and constants, all of them."""

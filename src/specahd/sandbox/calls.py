@@ -7,12 +7,12 @@ from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.wire import IntArray
 
 LOAD = 8.0
-"""The allowed ratio of wall time to CPU time, as of 16 workers on two cores.
+"""The allowed ratio of wall time to CPU time, chosen for 16 workers on two cores.
 
-It matters where the kernel does not count the time that a process waits for a processor.
+It matters if the kernel does not count the time that a process waits for a processor.
 """
 PAUSE = 0.25
-"""Seconds until a busy machine lets a process run that was asked something."""
+"""Seconds until a busy machine runs a process that received a call."""
 
 
 def wall_clock_limit(cpu_seconds: float) -> float:
@@ -27,8 +27,8 @@ class SessionLimits:
     Parameters
     ----------
     call_seconds
-        CPU time of one call. A call also ends after four times that in
-        wall-clock time, at least five seconds more, if the program sleeps.
+        CPU time of one call. If the program sleeps, a call also ends after four times
+        as much wall-clock time, but not before five seconds more than the CPU time.
         :class:`StallLimit` bounds all calls of a program together.
     total_seconds
         CPU time of the session, over all its calls; None for no bound.
@@ -54,12 +54,12 @@ class SessionLimits:
 
 @dataclass(slots=True)
 class StallLimit:
-    """The remaining time that a session waits for a stalled program, over all calls.
+    """The limit on the time that a session waits for a stalled program, over all calls.
 
-    Over any n calls in a row it is waited for at most ``LOAD`` times the CPU seconds
-    that they used, ``PAUSE`` seconds for each, and twice ``limit`` seconds: a machine may
-    stop once, a program that sleeps may not do so again and again. The caller
-    leaves out the time that the program waited for a processor (:mod:`specahd.sandbox.run_queue`).
+    Any n calls in a row may take ``LOAD`` times the CPU seconds that they used, plus ``PAUSE``
+    seconds for each, plus twice ``limit`` seconds in all. So a machine may stop once, but a
+    program must not sleep in call after call. The caller leaves out the time that the program
+    waited for a processor (:mod:`specahd.sandbox.run_queue`).
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Call:
 class Result:
     """The result of a call; ``output`` is empty unless the outcome is ok.
 
-    ``fallbacks`` is how many choices of the program were replaced.
+    ``fallbacks`` is the number of the program's choices that were replaced.
     """
 
     outcome: Outcome

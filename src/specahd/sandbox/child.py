@@ -1,8 +1,8 @@
-"""The forked child: runs a program, confined.
+"""The forked child: a confined process that runs programs.
 
-The child answers its parent's frames one by one. It is the only place where a
-program's code runs; what it says is believed only as far as
-:mod:`specahd.sandbox.wire` can check.
+The child answers its parent's frames one by one. It is the only process that runs a
+program's code. The parent therefore accepts its replies only after the checks of
+:mod:`specahd.sandbox.wire`.
 """
 
 import json
@@ -42,10 +42,10 @@ class CompilingRunner(Protocol):
     """A runner that calls a translation of the program, not the program itself."""
 
     interpreted: Runner | None
-    """Its twin that calls the program itself; None where nothing stands in for it."""
+    """The runner of the program itself, used when the translation raises; None if there is none."""
 
     def warm_up(self) -> None:
-        """Do the work that all translations share, once, in the zygote."""
+        """Do the work that all translations share; called once, in the zygote."""
         ...
 
     def translate(self, source: str, name: str) -> Callable[..., Any]:
@@ -64,7 +64,7 @@ OUTCOMES = tuple(Outcome)
 EXIT_OUT_OF_MEMORY = 71
 """The exit status of a child without memory for a reply."""
 LEAST_SECONDS = 0.001
-"""Less CPU time than this is none."""
+"""CPU seconds below which no time counts as left."""
 
 _CHUNK = 1 << 16
 
@@ -76,24 +76,24 @@ def serve(
     zygote: int,
     restrictions: confinement.Restrictions,
 ) -> NoReturn:
-    """Confine this process, launch the programs and answer calls until the parent hangs up.
+    """Confine this process, launch the programs and answer calls until the parent disconnects.
 
     Parameters
     ----------
     connection
         The child's end of its pipe.
     runners, instances
-        What the zygote holds ready: runners by name, arrays by index.
+        The runners by name and the arrays by index, as loaded by the zygote.
     zygote
-        The process that forked this one, and must not be outlived.
+        The process that forked this one; this process is killed when it ends.
     restrictions
-        What the kernel is to hold this process to; the zygote built it.
+        The restrictions by the kernel for this process, built by the zygote.
     """
     status = 1
     try:
         confinement.detach_process(zygote)
         connection = restrictions.keep_only(connection)
-        # Nothing follows this line of JSON until the child has said hello.
+        # The parent sends nothing after this line of JSON until it has the hello frame.
         order = json.loads(connection.makefile("rb").readline())
         total = order["total_seconds"]
         confinement.limit(
@@ -105,7 +105,7 @@ def serve(
     except MemoryError:
         status = EXIT_OUT_OF_MEMORY
     finally:
-        # The parent learns it from the status.
+        # The parent reads the cause from the exit status.
         os._exit(status)
 
 
@@ -122,7 +122,7 @@ class _Child:
         self._programs: list[Bound] = []
 
     def answer(self, runners: Mapping[str, Runner]) -> None:
-        """Launch, say hello, then answer until the parent closes the pipe."""
+        """Launch the programs, send a hello frame, then answer until the parent closes the pipe."""
         hello = self._run_limited(0, lambda: self._launch(runners), self._order["launch_seconds"])
         self._start = time.thread_time()
         self._send(hello)
@@ -150,8 +150,8 @@ class _Child:
 
     def _run_limited(self, number: int, work: Callable[[], Answer], seconds: float) -> Frame:
         """Run the work within a limit of CPU time, and report its outcome."""
-        # The process clock moves in ticks of some ms while its timer is armed; this
-        # one does not, and there is one thread.
+        # The process clock moves in ticks of some ms while its timer is armed. The thread
+        # clock does not, and there is one thread.
         began = time.thread_time()
         if seconds < LEAST_SECONDS:
             code = OUTCOMES.index(Outcome.TIMEOUT)
@@ -190,10 +190,10 @@ class _Child:
 
 
 def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
-    """Define or translate the program, and tie its runner to it.
+    """Define or translate the program, and bind its runner to it.
 
-    A translation raises wherever the program itself might do anything else, so what
-    the program itself does is then the answer.
+    A translation raises wherever the program itself might act differently. The program itself
+    is then run, and its answer counts.
     """
     program = define(source, name)
     if not isinstance(runner, CompilingRunner):

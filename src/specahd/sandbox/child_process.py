@@ -24,13 +24,13 @@ _REPLIES = frozenset(
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 _CHUNK = 1 << 18
 _LONGEST = 16.0
-"""The bound on the wall-clock time of a call, in terms of its limit, on a busy machine."""
+"""Bound on the wall-clock time of a call on a busy machine, as a multiple of its limit."""
 
 
 class ChildProcess:
-    """One forked child: its pipe, its end, and its CPU time.
+    """One forked child: its pipe, its exit code, and its CPU time.
 
-    Its parent never blocks on a child that does not read.
+    The parent never blocks on a child that does not read.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ChildProcess:
 
     @property
     def queued_seconds(self) -> float:
-        """How long the child and this thread have waited for a processor in the last call."""
+        """Seconds that the child and this thread have waited for a processor in the last call."""
         return self._queued.elapsed() + self._thread_queued.elapsed()
 
     def ask(self, call: Call) -> None:
@@ -73,10 +73,10 @@ class ChildProcess:
         EOFError
             The child is gone, and every frame that it sent has been read.
         TimeoutError
-            No frame came within ``seconds``. The time that the child waits for a processor does not
-            count, up to ``_LONGEST`` times as much in all.
+            No frame came within ``seconds``. The time that the child waits for a processor is added
+            to them, up to ``_LONGEST`` times ``seconds`` in all.
         WireError
-            What came is no frame, or no reply to the next call.
+            The bytes are not a frame, or the frame is not a reply to the next call.
         """
         frame = self._next_frame(seconds)
         self._received += 1
@@ -94,7 +94,7 @@ class ChildProcess:
         return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
     def end(self) -> tuple[int, float]:
-        """Kill it; return its exit code, and the CPU seconds that no reply reported."""
+        """Kill the child; return its exit code, and the CPU seconds that no reply reported."""
         self._connection.close()
         self._queued.close()
         self._thread_queued.close()
@@ -102,7 +102,7 @@ class ChildProcess:
         return code, max(0.0, cpu_seconds - self.launch_seconds - self.cpu_seconds)
 
     def _next_frame(self, seconds: float) -> Frame:
-        """Wait for a frame; meanwhile send the rest of the request as the pipe accepts it."""
+        """Wait for a frame; meanwhile send the pending bytes as the pipe accepts them."""
         self._queued.start()
         self._thread_queued.start()
         began = time.monotonic()
@@ -142,7 +142,7 @@ class ChildProcess:
         except BlockingIOError:
             return
         except OSError:
-            # The child is gone: what it said before is still to be read.
+            # The child is gone, but its earlier replies can still be read.
             self.outgoing.clear()
 
 
@@ -151,7 +151,7 @@ def cause_of_death(code: int) -> tuple[Outcome, str]:
     if -code in _OUT_OF_TIME:
         return Outcome.TIMEOUT, "the CPU time is spent"
     if code < 0:
-        # Not all signals of real time have a name.
+        # Some real-time signals have no name.
         names = {number.value: number.name for number in signal.Signals}
         return Outcome.CRASHED, f"killed by {names.get(-code, f'signal {-code}')}"
     if code == EXIT_OUT_OF_MEMORY:

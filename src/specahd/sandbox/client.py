@@ -20,8 +20,8 @@ from specahd.sandbox.wire import COMPILING
 _ANSWER_SECONDS = 60.0
 """Seconds until a zygote that does not answer counts as dead."""
 _FIRST_SECONDS = 900.0
-"""The same before it is warm: after an installation it compiles the loops, on a busy machine for
-minutes. One that dies is noticed at once."""
+"""The same until the zygote is warm. After an installation it compiles the loops first, which takes
+minutes on a busy machine. The death of a zygote is noticed at once."""
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -30,24 +30,24 @@ class ZygoteLost(Exception):
 
 
 class SandboxClient:
-    """Starts one zygote and gives it orders; may be used from several threads.
+    """A thread-safe client that starts one zygote and sends it orders.
 
     Parameters
     ----------
     shared, path
-        What the zygote maps, and where it looks for runners that this process cannot import.
+        The arrays that the zygote maps, and folders of runners that this process cannot import.
     runners
-        What it imports, and warms up, before it loses the right to read from disk.
+        The runners that it imports and warms up before it loses the right to read from disk.
 
     Attributes
     ----------
     status
-        What holds its children, by layer (:attr:`confinement.Restrictions.status`).
+        The state of each layer that confines children (:attr:`confinement.Restrictions.status`).
 
     Raises
     ------
     RuntimeError
-        The zygote did not come up, for example because a runner does not import.
+        The zygote did not start, for example because a runner cannot be imported.
     """
 
     def __init__(self, shared: SharedArrays, runners: Sequence[str], path: Sequence[str]) -> None:
@@ -95,7 +95,7 @@ class SandboxClient:
         return self._process.poll() is None
 
     def fork(self) -> tuple[int, socket.socket]:
-        """Fork a child; return its process id and our end of its pipe.
+        """Fork a child; return its process id and the parent's end of its pipe.
 
         Raises
         ------
@@ -114,12 +114,12 @@ class SandboxClient:
         return pid, ours
 
     def end(self, pid: int) -> tuple[int, float]:
-        """Kill a child with everything that it started.
+        """Kill a child and all processes that it started.
 
         Returns
         -------
         tuple
-            Its exit status, or a signal's number below 0, and the CPU seconds that it used.
+            Its exit status, or the negative number of a signal, and the CPU seconds that it used.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class SandboxClient:
         return code, cpu_seconds
 
     def _report(self, order: bytes = b"", *descriptors: int) -> Any:
-        """Return the zygote's next report: on itself first, then on each order."""
+        """Return the zygote's next report: first its status, then the result of each order."""
         try:
             with self._lock:
                 if order:
@@ -156,12 +156,12 @@ class SandboxClient:
 
 @functools.cache
 def inspect_host() -> Mapping[str, str]:
-    """Find out, by starting a zygote once, which layers of confinement this host supports.
+    """Start a zygote once, and return the layers of confinement that this host supports.
 
     Returns
     -------
     Mapping
-        By layer, ``enforced`` or why it is not (:attr:`confinement.Restrictions.status`).
+        Each layer, with ``enforced`` or the reason (:attr:`confinement.Restrictions.status`).
     """
     shared = SharedArrays.allocate([])
     client = SandboxClient(shared, (), ())
@@ -179,14 +179,14 @@ def _environment() -> dict[str, str]:
 
 
 def _runner_folders(runners: Sequence[str]) -> list[str]:
-    """Return the directories that hold the runners which are not of this package.
+    """Return the directories that hold the runners from outside this package.
 
-    A zygote starts without ``PYTHONPATH`` and away from the working directory, and either may
-    be where a user's own problem lies.
+    A zygote starts without ``PYTHONPATH`` and outside the working directory, but a user's own
+    problem may be in either.
     """
     homes = []
     for root in dict.fromkeys(runner.partition(":")[0].partition(".")[0] for runner in runners):
-        # None, or ValueError for a script: the zygote reports the failed import.
+        # On None, or ValueError for a script, the zygote reports the failed import.
         with contextlib.suppress(ValueError):
             spec = None if root == "specahd" else find_spec(root)
             if spec is not None:

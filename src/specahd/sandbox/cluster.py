@@ -1,9 +1,9 @@
 """Workers on a Ray cluster; the only module that uses Ray (the extra ``ray``).
 
-Every worker is an actor with a CPU of its own, which Ray starts over wherever there
-is room when its process or its node is gone. The workers of a node map the same shared arrays:
-the first of them starts one more actor, which copies it out of the object store, and
-all of them map that copy.
+Every worker is an actor with a CPU of its own. When its process or its node is gone, Ray
+restarts it on any node with a free CPU. The workers of a node map the same shared arrays: the
+first worker starts one more actor, which copies the arrays out of the object store, and all
+workers of the node map that copy.
 
 Results depend on the submission alone, so neither the number of nodes nor their loss
 changes any. Every node needs this version of specahd and of its libraries.
@@ -27,13 +27,13 @@ from specahd.sandbox.executor import ATTEMPTS, Executor, Start, handle_order
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
 _START_SECONDS = 120.0
-"""Seconds until the first worker must stand."""
+"""Seconds until the first worker must be ready."""
 _CONNECTING = 12.0
-"""Seconds until a cluster that does not tell its state counts as unreachable."""
+"""Seconds until a cluster that does not report its state counts as unreachable."""
 _PROBE_SECONDS = 5.0
-"""Seconds until an idle worker that does not answer gets no work until it does."""
+"""Seconds after which an idle worker that does not answer gets no work until it answers."""
 _PAUSE = 1.0
-"""Seconds between attempts to bring a worker up."""
+"""Seconds between attempts to start a worker."""
 _HEADROOM = 200_000_000
 """Bytes of a local object store beyond the shared arrays."""
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
@@ -42,25 +42,25 @@ _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": 
 class RayExecutor(Executor):
     """Worker processes on the nodes of a Ray cluster.
 
-    While no node is left, submissions wait for one to join. Closing kills the workers;
-    their sandboxes end with them.
+    While no node is left, submissions wait until a node joins. Closing the executor kills the
+    workers, and their sandboxes end with them.
 
     Parameters
     ----------
     start
-        Makes the worker object, in each process; cloudpickle must be able to
-        send it. What it raises is raised here.
+        Function that makes the worker object in each process; cloudpickle must be able
+        to serialise it. An exception that it raises is raised here.
     shared
-        Put into the object store once; each node keeps one copy for its workers.
+        The arrays, put into the object store once; each node has one copy for its workers.
     workers
-        Number of processes in the whole cluster, at least 1. Those for which
-        there is no free CPU yet join when there is one.
+        Number of processes in the whole cluster, at least 1. Workers without a free
+        CPU join when one becomes free.
     address
-        ``HOST:PORT`` of the cluster's head, or ``auto`` for the cluster that this
-        machine is a node of, as it must be in either case. None starts one on
+        ``HOST:PORT`` of the cluster's head, or ``auto`` for the cluster of this machine.
+        This machine must be a node of the cluster in both cases. None starts a cluster on
         this machine and ends it with the executor.
     option
-        What the address is called to the user.
+        Name of the address option in messages.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class RayExecutor(Executor):
         self._ray = _connect(address, workers, shared.contents().nbytes, option)
         self._lost = (self._ray.exceptions.RayError,)
         try:
-            # In a list, so that Ray hands on references: a process fetches what it needs.
+            # In a list, so that Ray passes references and a process fetches what it needs.
             self._stored = [
                 self._ray.put((start, shared.directory)),
                 self._ray.put(shared.contents()),
@@ -113,7 +113,7 @@ class RayExecutor(Executor):
 
     @staticmethod
     def require() -> None:
-        """Need the extra ``ray``."""
+        """Check that the extra ``ray`` is installed."""
         require("ray", "A cluster")
 
     def _take(self) -> Any:
@@ -129,7 +129,7 @@ class RayExecutor(Executor):
         self._starting.submit(self._await, worker)
 
     def _await(self, actor: Any) -> None:
-        """Free a worker once it is ready; record it if it is lost for good."""
+        """Mark a worker as free once it is ready; count it as lost if it never will be."""
         if self._is_ready(actor):
             self._free.put(actor)
             return
@@ -147,10 +147,10 @@ class RayExecutor(Executor):
         self._ray.shutdown()
 
     def _is_ready(self, actor: Any, seconds: float | None = None) -> bool:
-        """Say whether a worker is there to be called, after so many seconds at most.
+        """Return whether a worker can be called, after ``seconds`` seconds at most.
 
-        Without a bound, wait until Ray has started it over, on a node that joins
-        if need be; if it is absent then, it is lost for good.
+        Without a bound, wait until Ray has restarted it, if necessary on a node that joins
+        later; False then means that the worker is lost for good.
         """
         failures = 0
         while failures < ATTEMPTS and not self._closed.is_set():
@@ -176,13 +176,13 @@ class _WorkerActor:
         self._worker: Any = None
 
     def prepare(self, stored: Sequence[Any]) -> None:
-        """Make the worker object, if that is not done."""
+        """Make the worker object if it does not exist yet."""
         if self._worker is None:
             import ray
 
             start, contents = stored
             start, directory = ray.get(start)
-            # Kept: Ray ends an actor to which its maker has no handle.
+            # Keep the handle: without one at its creator, Ray ends the actor.
             self._holder = _holder(contents, directory)
             path = ray.get(self._holder.path.remote())
             self._worker = start(SharedArrays.attach(os.open(path, os.O_RDONLY), directory))
@@ -193,18 +193,18 @@ class _WorkerActor:
 
 
 class _ArraysActor:
-    """Holds the shared arrays of a node."""
+    """The holder of the shared arrays of a node."""
 
     def __init__(self, contents: NDArray[np.uint8], directory: Directory) -> None:
         self._shared = SharedArrays.copy_of(contents, directory)
 
     def path(self) -> str:
-        """Return where the processes of this node and this user find the block."""
+        """Return the path of the block for processes of this node and this user."""
         return f"/proc/{os.getpid()}/fd/{self._shared.fd}"
 
 
 def _holder(contents: Any, directory: Directory) -> Any:
-    """Return the shared arrays' actor on this node, a new one if there is none."""
+    """Return the actor of the shared arrays on this node; create it if there is none."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -246,7 +246,7 @@ def _connect(address: str | None, workers: int, shared_bytes: int, option: str) 
 
 
 def _reach(address: str, option: str) -> None:
-    """Ask for the cluster's state: Ray's own attempts to connect take minutes to fail."""
+    """Request the cluster's state, since Ray's own attempts to connect take minutes to fail."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     try:
         done = subprocess.run(

@@ -1,9 +1,9 @@
 """Confinement by the kernel: restrictions of a program's process.
 
-It holds whatever the guard let through. :class:`Restrictions` are built once, in the warm
-zygote, and put up around every child that it forks. Each layer is tried for real
-when they are built; a layer that the host lacks is left out, and their status says
-why. Outside Linux the process, its limits and the timeouts remain.
+It restricts every program, even one that should not have passed the guard.
+:class:`Restrictions` are built once, in the warm zygote, and apply to every child that it forks.
+Building them tests each layer. A layer that the host lacks is left out, and the status gives the
+reason. Outside Linux the separate process, its limits and the timeouts remain.
 """
 
 import errno
@@ -31,7 +31,7 @@ ENFORCED = "enforced"
 
 _OPEN_FILES = 32
 _LAST_DESCRIPTOR = 1 << 20
-# Out of the way of those that keep_only assigns.
+# Higher than the descriptors that keep_only assigns.
 _ASIDE = 64
 _TRIAL_MEMORY, _TRIAL_SECONDS = 1 << 30, 60.0
 # A program's process may read Python's library, the system's, and this package.
@@ -40,10 +40,10 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
 
 
 def die_with_parent(parent: int) -> None:
-    """Have this process killed when its parent ends, even if that has happened already.
+    """Make the kernel kill this process when its parent ends; end it if the parent has ended.
 
-    The kernel means the thread that forked: it must live as long as the process. It
-    forgets the wish when the process changes its user.
+    For the kernel, the parent is the thread that forked, so this thread must live as long as
+    the process. The setting is lost when the process changes its user.
     """
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -58,7 +58,7 @@ def adopt_orphans() -> None:
 
 
 def detach_process(parent: int) -> None:
-    """Start a session of its own, with default signals and an empty environment."""
+    """Give this process its own session, default signals and an empty environment."""
     os.setsid()
     die_with_parent(parent)
     # Signals changed by CPython at start, or inherited from an executor's worker.
@@ -82,7 +82,7 @@ def limit(memory_bytes: int, cpu_seconds: float | None) -> None:
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, 0)
     _set(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    _set(resource.RLIMIT_NPROC, 0)  # the kernel lets root pass
+    _set(resource.RLIMIT_NPROC, 0)  # the kernel exempts root
     _set(resource.RLIMIT_AS, _address_space() + memory_bytes)
     if cpu_seconds is not None:
         _set(resource.RLIMIT_CPU, math.ceil(cpu_seconds) + 1)
@@ -104,19 +104,19 @@ def _address_space() -> int:
 class Restrictions:
     """The restrictions of a program's process that this host's kernel supports.
 
-    Building it gives up for good, in this process, what its children are to inherit:
-    the root user, every capability, the network. What else is to be read from
-    disk has to be read before.
+    Building it drops rights of this process, and so of its children, permanently: the root
+    user, every capability, the network. Everything else that is needed from disk must be
+    read before.
 
     Attributes
     ----------
     status
-        By layer, ``enforced``, or one line with the reason why the host lacks it.
+        For each layer, ``enforced``, or one line with the reason why the host lacks it.
     """
 
     def __init__(self) -> None:
         self.status: dict[str, str] = {}
-        # While the paths can still be opened.
+        # First, while the paths can still be opened.
         self._ruleset = self._prepare("landlock", lambda: landlock.make_ruleset(_readable()))
         self._filter = self._prepare("seccomp", seccomp.make_filter)
         self._prepare("no_new_privileges", kernel.set_no_new_privileges)
@@ -128,7 +128,7 @@ class Restrictions:
         self._try_out()
 
     def keep_only(self, connection: socket.socket) -> socket.socket:
-        """Close every descriptor but one connection; 0, 1 and 2 lead nowhere."""
+        """Close every descriptor but one connection; 0, 1 and 2 become the null device."""
         null = os.open(os.devnull, os.O_RDWR)
         kept = [connection.detach()]
         if self._ruleset is not None:
@@ -149,7 +149,7 @@ class Restrictions:
         Raises
         ------
         OSError
-            A layer that held when this was built does not hold now.
+            A layer that was enforced when this was built cannot be applied now.
         """
         if self._ruleset is not None:
             landlock.restrict(self._ruleset)
@@ -158,12 +158,12 @@ class Restrictions:
             seccomp.install(self._filter)
 
     def _prepare(self, layer: str, step: Callable[[], _T]) -> _T | None:
-        """Run a step, and record its result."""
+        """Run a step, and record whether it succeeded."""
         self.status[layer] = ENFORCED
         try:
             return step()
         except (OSError, ValueError) as error:
-            # Outside Linux a limit that does not exist is a ValueError.
+            # Outside Linux a limit that does not exist raises ValueError.
             self.status[layer] = getattr(error, "strerror", None) or str(error)
             return None
 

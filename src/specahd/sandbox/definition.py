@@ -1,8 +1,8 @@
-"""From a guarded source to the function that a child calls, in a namespace of its own.
+"""Definition of the function that a child calls, from guarded source, in its own namespace.
 
-Sets and strings are replaced on the way (:mod:`specahd.sandbox.objects` says why):
-the text of a program has neither a double underscore nor a set that is not checked.
-What is sorted is sorted stably, as compiled programs do it, unless a program says how.
+Sets become checked sets, and strings labels (reasons: :mod:`specahd.sandbox.objects`). The new
+names have double underscores, which a program must not contain. A call of ``argsort`` sorts
+stably, as in compiled programs, unless the program sets the kind.
 """
 
 import ast
@@ -22,10 +22,10 @@ from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set, extend_set
 from specahd.sandbox.options import is_module, numpy_options
 
 _OWN = "__{}"
-"""Names of ours in a program; the guard denies it all that look so."""
+"""Form of the names that are inserted into a program; the guard refuses programs that use it."""
 
 
-# Programs without any of these, which is cheap to check, are compiled unchanged.
+# A cheap check: programs without any of these are compiled unchanged.
 _SUSPECT = re.compile(rf"""['"{{]|\b({"|".join(CHECKED)}|argsort)\b""")
 
 
@@ -51,7 +51,7 @@ def define(source: str, name: str) -> Callable[..., Any]:
 
 
 def _replace(tree: ast.Module) -> dict[str, Label]:
-    """Replace sets, strings and methods in a program, and return its labels by their names."""
+    """Replace sets, strings and methods in a program, and return its labels by name."""
     nodes = list(ast.walk(tree))
     replacement = _Replacement(numpy_options(nodes, bound_names(nodes)))
     replacement.visit(tree)
@@ -60,7 +60,7 @@ def _replace(tree: ast.Module) -> dict[str, Label]:
 
 
 class _Replacement(ast.NodeTransformer):
-    """Puts labels for strings, and checks wherever elements enter a set."""
+    """A transformer that replaces strings by labels, and inserts checks where sets get elements."""
 
     def __init__(self, kept: frozenset[ast.Constant]) -> None:
         self._kept = kept
@@ -76,12 +76,12 @@ class _Replacement(ast.NodeTransformer):
         return _own(self._labels.setdefault(node.value, f"label_{len(self._labels)}"))
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
-        # Python builds those of constants at once, in an order of their own.
+        # Python builds a set of constants at once, with an order of its own.
         if all(map(_is_number, node.elts)):
             return node
         self.generic_visit(node)
-        # Python makes a set of what stands before the first star, then extends it part by part: a
-        # set that is merged with an empty one keeps an order that its elements by themselves lose.
+        # Python makes a set of the elements before the first star, then extends it part by part.
+        # So does this: a set merged into an empty one keeps its order, its single elements do not.
         first = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
         call = ast.Call(_own("set"), [ast.List(node.elts[:first], ast.Load())], [])
         for element in [] if first is None else node.elts[first:]:
@@ -97,7 +97,7 @@ class _Replacement(ast.NodeTransformer):
         return ast.Call(_own("set"), [ast.ListComp(node.elt, node.generators)], [])
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        # Nobody sees the order of a set that is made to be looked into.
+        # The order of a set has no effect if the set is only searched.
         [operator, *more], [right, *_] = node.ops, node.comparators
         if isinstance(operator, ast.In | ast.NotIn) and isinstance(right, ast.Set) and not more:
             node.left = self.visit(node.left)
@@ -111,7 +111,7 @@ class _Replacement(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and is_checked(node.func):
             return ast.Call(_own(node.func.attr), [node.func.value, *node.args], node.keywords)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "argsort":
-            # NumPy orders equal values otherwise on each kind of processor.
+            # NumPy's default orders equal values differently on different processors.
             positions = 2 if is_module(node.func.value) else 1
             has_kind = any(keyword.arg in ("kind", "stable", None) for keyword in node.keywords)
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
@@ -127,7 +127,7 @@ def bound_names(nodes: Sequence[ast.AST]) -> frozenset[str]:
 
 
 def is_checked(node: ast.Attribute) -> bool:
-    """Say whether an attribute is a method that is replaced by ours, and not ``np.add``."""
+    """Return whether an attribute is a method in ``CHECKED``, not a function such as ``np.add``."""
     return node.attr in CHECKED and not is_module(node.value)
 
 
@@ -142,10 +142,10 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _loaded_numpy(name: str, *_: Any) -> ModuleType:
-    """Find a part of NumPy that is loaded already, and nothing else.
+    """Return a module of NumPy that is loaded already; refuse every other import.
 
-    NumPy's C functions (``np.mean``, ``np.sort`` …) look up their Python halves
-    through the caller's ``__import__``; the guard denies programs the name.
+    NumPy's C functions (``np.mean``, ``np.sort`` …) import their Python parts
+    through the caller's ``__import__``; the guard refuses the name in programs.
     """
     if name.partition(".")[0] != "numpy" or name not in sys.modules:
         raise ImportError("Imports are refused.")

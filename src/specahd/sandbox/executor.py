@@ -1,8 +1,8 @@
 """Executors of calls on worker objects: a base class, and one derived class per place.
 
 The worker object is made once in each process, on that process's own view of
-the shared arrays, so it may hold sandboxes; only method names, arguments and
-results cross the process boundary, between processes that trust each other.
+the shared arrays, so it may hold sandboxes. Only method names, arguments and
+results cross the process boundary; they are pickled, as all these processes are trusted.
 """
 
 import multiprocessing
@@ -24,22 +24,22 @@ from specahd.sandbox import confinement
 from specahd.sandbox.shared_arrays import SharedArrays
 
 ATTEMPTS = 3
-"""The number of workers in a row that may die of one submission."""
+"""Number of workers in a row that may die in one submission before it fails."""
 Start = Callable[[SharedArrays], Any]
 _DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
 
 
 class Executor(ABC):
-    """Runs the methods of worker objects that live in other processes.
+    """Base class of executors, which run methods of worker objects in other processes.
 
     An executor is made from ``start``, which makes a worker object on the shared arrays,
-    and from the filled shared arrays, which it takes over and closes. As many threads as
-    there are workers each have a free one carry out one submission at a time.
+    and from the filled shared arrays, which it takes over and closes. It has one thread per
+    worker. Each thread takes one submission at a time and sends it to a free worker.
     """
 
     _lost: tuple[type[Exception], ...]
-    """The exceptions of :meth:`_call` if the worker is gone."""
+    """The exceptions that :meth:`_call` raises if the worker is gone."""
 
     def __init__(self, workers: int) -> None:
         check_workers(workers)
@@ -50,20 +50,20 @@ class Executor(ABC):
 
     @staticmethod  # noqa: B027  most need nothing
     def require() -> None:
-        """Raise ConfigError if this machine lacks a need of the executor."""
+        """Raise ConfigError if this machine lacks a dependency of the executor."""
 
     def submit(self, method: str, *arguments: Any) -> Future[Any]:
         """Call ``worker.method(*arguments)`` in some worker.
 
-        A submission whose worker disappears goes to the next free one, ahead of later
-        ones. It fails only when several workers in a row have died of it.
+        A submission whose worker dies goes to the next free worker, ahead of later
+        submissions. It fails only when ``ATTEMPTS`` workers in a row have died.
         """
         if self._closed.is_set():
             raise RuntimeError("The executor is closed.")
         return self._threads.submit(self._run, method, arguments)
 
     def close(self) -> None:
-        """Abandon unfinished calls, and end the workers."""
+        """Abandon unfinished calls and end the workers."""
         if not self._closed.is_set():
             self._closed.set()
             self._end()
@@ -97,7 +97,7 @@ class Executor(ABC):
         raise RuntimeError(f"The executor {reason} during {method}.")
 
     def _take(self) -> Any:
-        """Wait for a free worker; None if there will be none."""
+        """Wait for a free worker; return None if all are lost for good."""
         return self._free.get()
 
     @abstractmethod
@@ -105,16 +105,16 @@ class Executor(ABC):
         """Send an order to a worker (:func:`handle_order`)."""
 
     def _replace(self, worker: Any) -> None:
-        """Have a worker that is gone free once more."""
+        """Put a worker whose process is gone back among the free workers."""
         self._free.put(worker)
 
     @abstractmethod
     def _end(self) -> None:
-        """End the workers, whatever they are at work on, and then the threads."""
+        """End the workers, even busy ones, and then the threads."""
 
 
 def handle_order(worker: Any, order: bytes) -> bytes:
-    """Call a worker object; reply whether it returned, and its result or error."""
+    """Call a worker object; return, pickled, whether it succeeded and its result or error."""
 
     def call() -> Any:
         method, arguments = pickle.loads(order)
@@ -129,18 +129,18 @@ def handle_order(worker: Any, order: bytes) -> bytes:
 class LocalExecutor(Executor):
     """Worker processes on this machine, forked when the executor is made.
 
-    Make it in a thread that outlives it, best before other threads start: the
+    Make it in a thread that outlives it, if possible before other threads start: the
     workers are copies of this process and die with the thread that forked them.
-    One that dies is forked again when it is needed.
+    A worker that dies is forked again when it is needed.
 
     Parameters
     ----------
     start
-        Makes the worker object, in each process; a closure will do. If the
+        Function, or closure, that makes the worker object in each process. If the
         object has a ``close`` method, it is called when the executor is closed.
-        What it raises is raised here.
+        An exception that ``start`` raises is raised here.
     shared
-        Inherited by the workers.
+        The arrays, which the workers inherit.
     workers
         Number of processes, at least 1.
     """
@@ -170,20 +170,20 @@ class LocalExecutor(Executor):
         for worker in self._team:
             if worker.busy:
                 worker.kill()
-        # All become free, since no call begins any more.
+        # All become free, because no new call begins.
         idle = [self._free.get() for _ in self._team]
         for worker in idle:
             worker.dismiss()
         for worker in idle:
             worker.join()
             self._free.put(worker)
-        # Not before: workers that were forked in a thread end with it.
+        # Last, because workers that were forked in a thread end with it.
         self._threads.shutdown(cancel_futures=True)
         self._shared.close()
 
 
 class _Worker:
-    """One worker process as its executor sees it."""
+    """The executor's handle of one worker process."""
 
     def __init__(self, start: Callable[[], Any], forking: threading.Lock) -> None:
         self.busy = False
@@ -192,8 +192,8 @@ class _Worker:
         self._fork()
 
     def _fork(self) -> None:
-        # One at a time: no worker may inherit another's end of a pipe, or the
-        # death of that other would go unnoticed.
+        # One at a time: if a worker inherited another worker's end of a pipe,
+        # the death of the other would go unnoticed.
         with self._forking:
             self._connection, theirs = _FORK.Pipe()
             self._process = _FORK.Process(
@@ -243,14 +243,14 @@ class _Worker:
         self._connection.close()
 
     def kill(self) -> None:
-        # Not while another thread is about to fork it.
+        # The lock waits for another thread that is forking the process.
         with self._forking:
             self._process.kill()
 
 
 def _work(start: Callable[[], Any], connection: Connection, parent: int) -> None:
-    """Make the worker object and answer calls on it: the life of a worker process."""
-    # Ctrl-C is for the parent, which closes the executor.
+    """Make the worker object and answer calls on it; the main function of a worker process."""
+    # The parent handles Ctrl-C: it closes the executor.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     confinement.die_with_parent(parent)
     succeeded, worker = _attempt(start)

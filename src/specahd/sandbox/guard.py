@@ -1,9 +1,9 @@
 """The guard: an allow-list of a generated program's syntax and names.
 
-The guard reads the program's syntax tree and never runs it. What it does not
-know it refuses. It keeps honest programs honest (no randomness, no recursion,
-no state between calls) and leaves hostile ones nothing to hold on to; the
-kernel's confinement (:mod:`specahd.sandbox.confinement`) does not rely on it.
+The guard reads the program's syntax tree and never runs it. It refuses everything that is
+not in the list. So it keeps honest programs within the rules (no randomness, no recursion,
+no state between calls) and makes attacks by hostile programs hard. The kernel's
+confinement (:mod:`specahd.sandbox.confinement`) does not rely on it.
 """
 
 import ast
@@ -49,7 +49,7 @@ _REASONS: dict[type[ast.AST], str] = {
 
 
 def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
-    """Return why a program is refused, None if it is allowed.
+    """Return the reason why a program is refused, None if it is allowed.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
     Returns
     -------
     str or None
-        One sentence that names the rule and, where there is one, the line.
+        One sentence that names the rule and, if there is one, the line.
     """
     try:
         function = _only_function(_parse(source))
@@ -172,7 +172,7 @@ def _check_body(function: ast.FunctionDef) -> None:
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk in source order, so that the first offence is the one named."""
+    """Yield the nodes in source order, so that the first violation is reported."""
     yield node
     for child in ast.iter_child_nodes(node):
         yield from _in_order(child)
@@ -215,11 +215,11 @@ def _check_binding(name: str, node: ast.AST, own: str) -> None:
 
 
 def _check_lambdas(function: ast.FunctionDef) -> None:
-    """Refuse lambdas that call themselves, straight or through one another.
+    """Refuse lambdas that call themselves, directly or through one another.
 
     A lambda may use the named lambdas of the function (``key = lambda …``) as
-    long as no chain of uses leads back to it. What still recurses (a lambda
-    handed to itself) ends in a RecursionError in the child.
+    long as no chain of uses leads back to it. Recursion that this check misses (a
+    lambda passed to itself) ends in a RecursionError in the child.
     """
     helpers: dict[str, list[ast.Lambda]] = {}
     for node in ast.walk(function):
@@ -248,7 +248,7 @@ def _check_lambdas(function: ast.FunctionDef) -> None:
 
 
 def _lambdas_in(value: ast.expr) -> list[ast.Lambda]:
-    """Return the lambdas that a value is or holds, not those that its calls use."""
+    """Return the lambdas that a value is or contains, except those inside its calls."""
     if isinstance(value, ast.Lambda):
         return [value]
     if isinstance(value, ast.Tuple | ast.List | ast.Set):

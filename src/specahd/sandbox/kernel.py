@@ -1,6 +1,6 @@
-"""System calls that Python has no function for, to drop rights of a process.
+"""System calls that drop rights of a process and for which Python has no function.
 
-Each failure is an OSError that names the call.
+Each failure raises an OSError that names the call.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 NOBODY = 65534
-"""User and group that a sandbox started as root becomes."""
+"""Number of the user and group that a sandbox started as root switches to."""
 
 # linux/sched.h
 _NEW_UTS, _NEW_IPC, _NEW_USER, _NEW_NET = 0x04000000, 0x08000000, 0x10000000, 0x40000000
@@ -32,7 +32,7 @@ def prctl(option: int, value: int = 0, structure: bytes | int = 0) -> None:
 
 
 def syscall(number: int, name: str, *arguments: bytes | int) -> int:
-    """Make a system call that the C library has no name for."""
+    """Make a system call for which the C library has no function."""
     return _call("syscall", number, *arguments, message=name)
 
 
@@ -42,9 +42,9 @@ def set_no_new_privileges() -> None:
 
 
 def become_nobody() -> None:
-    """Leave the root user and all its groups; a plain user stays who it is.
+    """Switch from the root user and its groups to ``NOBODY``; keep any other user.
 
-    It also hides this process's memory and environment from others of its user.
+    It also hides this process's memory and environment from other processes of its user.
     """
     try:
         if os.geteuid() == 0:
@@ -61,7 +61,7 @@ def enter_user_namespace() -> None:
 
 
 def enter_other_namespaces() -> None:
-    """Enter a network without devices, and own System V objects and host name."""
+    """Enter namespaces of its own: a network without devices, System V objects, host name."""
     _call("unshare", _NEW_NET | _NEW_IPC | _NEW_UTS)
 
 
@@ -71,11 +71,11 @@ def drop_capabilities() -> None:
 
 
 def _call(function: str, *arguments: bytes | int, message: str = "") -> int:
-    """Call the C library; structures, which the kernel only reads, are given as bytes."""
+    """Call the C library; structures are given as bytes, because the kernel only reads them."""
     name = message or function
     if sys.platform != "linux":
         raise OSError(errno.ENOSYS, f"{name} needs Linux")
-    # As C longs, which some of the kernel's arguments are; ctypes has integers of 32 bits.
+    # As C longs, since some of the kernel's arguments are; the default of ctypes is 32 bits.
     given = (a if isinstance(a, bytes) else ctypes.c_long(a) for a in arguments)
     status: int = getattr(_LIBC, function)(*given)
     if status == -1:

@@ -1,7 +1,7 @@
 """Restrict the files that a program's process may open: Landlock (Linux 5.13, landlock(7)).
 
-The zygote makes the rule set once; every child puts it on. It binds the child and
-all its descendants, and cannot be taken off.
+The zygote makes the rule set once, and every child applies it to itself. It restricts the
+child and all its descendants, and cannot be removed.
 """
 
 import os
@@ -27,10 +27,10 @@ _RULE = struct.Struct("=Qi")
 
 
 def make_ruleset(readable: Iterable[Path]) -> int:
-    """Return a descriptor of the rules: these trees and files may be read, nothing else.
+    """Return a descriptor of rules that permit reading these trees and files, nothing else.
 
-    TCP, abstract sockets and signals to processes outside are refused as well where
-    the kernel's Landlock knows of them. A path that cannot be opened is left out.
+    TCP, abstract sockets and signals to processes outside are refused as well, if the
+    kernel's Landlock supports it. A path that cannot be opened is left out.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def make_ruleset(readable: Iterable[Path]) -> int:
     files = next((1 << count) - 1 for least, count in _FILE_RIGHTS if version >= least)
     tcp = _TCP_RIGHTS if version >= _TCP_VERSION else 0
     scopes = _SCOPES if version >= _SCOPE_VERSION else 0
-    # Older kernels take the longer structure as long as its end is zero.
+    # Older kernels accept the longer structure as long as its end is zero.
     rights = _RULESET.pack(files, tcp, scopes)
     ruleset = kernel.syscall(_CREATE_RULESET, "landlock_create_ruleset", rights, len(rights), 0)
     for path in readable:
@@ -51,7 +51,7 @@ def make_ruleset(readable: Iterable[Path]) -> int:
 
 
 def restrict(ruleset: int) -> None:
-    """Put the rules on this process, for good; it must have ``no_new_privs`` already."""
+    """Apply the rules to this process permanently; it must have ``no_new_privs`` already."""
     kernel.syscall(_RESTRICT_SELF, "landlock_restrict_self", ruleset, 0)
 
 

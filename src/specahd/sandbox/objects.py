@@ -1,13 +1,13 @@
 """Sets and strings for programs that reveal neither addresses nor the clock.
 
-The order of a set follows from the hashes of the elements that it has and had.
-Numbers and text hash alike in every process (``PYTHONHASHSEED`` is fixed); NaN,
-None, functions and iterators hash by their address. So whatever enters a set is
-admitted first; everything else about sets stays Python's, the order as well.
+The order of a set follows from the hashes of its present and former elements.
+Numbers and text have the same hash in every process (``PYTHONHASHSEED`` is fixed); NaN,
+None, functions and iterators hash by their address. So every element is checked before it
+enters a set. Everything else about sets is unchanged, their order as well.
 
 NumPy writes any object into an array of text, address included, and reads types
-from text, the clock's among them. A program's strings are :class:`Label` objects,
-which are no text to NumPy; :mod:`specahd.sandbox.options` knows the exceptions.
+from text, those of the clock included. So a program's strings are :class:`Label` objects,
+which NumPy does not take for text; :mod:`specahd.sandbox.options` has the exceptions.
 """
 
 import functools
@@ -19,7 +19,7 @@ import numpy as np
 
 @functools.total_ordering
 class Label:
-    """A string constant of a program: it compares, sorts and hashes as its text does."""
+    """A string constant of a program, which compares, sorts and hashes as its text does."""
 
     __slots__ = ("_hash", "_text")
 
@@ -76,12 +76,12 @@ def _admit(element: Any) -> None:
 
 
 def _admitted(elements: Iterable[Any]) -> Iterable[Any]:
-    """Return the admissible elements of a set; sets and dicts unchanged.
+    """Check the elements of a set and return them; sets and dicts are returned as they are.
 
     Raises
     ------
     TypeError
-        One of them may not.
+        One of them is refused by :func:`_admit`.
     """
     if isinstance(elements, set | frozenset):
         return elements
@@ -93,7 +93,7 @@ def _admitted(elements: Iterable[Any]) -> Iterable[Any]:
 
 
 class _Maker(type):
-    """Replaces a class of sets: constructor, isinstance checks and methods."""
+    """Metaclass of the replacement of a set class: constructor, isinstance checks, methods."""
 
     made: type[Any]
 
@@ -108,9 +108,9 @@ class _Maker(type):
 
 
 Set = _Maker("set", (), {"made": set})
-"""Replaces ``set`` in programs."""
+"""The replacement of ``set`` in programs."""
 FrozenSet = _Maker("frozenset", (), {"made": frozenset})
-"""Replaces ``frozenset`` in programs."""
+"""The replacement of ``frozenset`` in programs."""
 
 
 def _add(owner: Any, *elements: Any) -> None:
@@ -141,7 +141,7 @@ def _symmetric_difference(owner: Any, *others: Iterable[Any]) -> Any:
 
 
 def _at(owner: Any, *operands: Any) -> None:
-    # Alone among the functions of NumPy, it writes to what is read-only.
+    # It is the only function of NumPy that writes to read-only arrays.
     if any(isinstance(array, np.ndarray) and not array.flags.writeable for array in operands[:1]):
         raise ValueError("output array is read-only")
     owner.at(*operands)
@@ -154,7 +154,7 @@ CHECKED: Mapping[str, Callable[..., Any]] = {
     "symmetric_difference": _symmetric_difference,
     "at": _at,
 }
-"""In place of these methods programs call ours, with the owner first.
+"""Replacements of methods in programs, by name; the owner is their first argument.
 
-Through all but the last, elements enter a set.
+Through all but ``at``, elements enter a set.
 """

@@ -1,10 +1,10 @@
 """Find the strings of a program that are options of NumPy, and remain strings.
 
-All others become labels (:mod:`specahd.sandbox.objects`). What follows from that: no
-string is ever in a variable, so a type cannot come out of one. A type given as a
-literal is checked completely; any other expression can only be a class
-(``np.float64``, ``float``) or the type of an array, and there are none but arrays of
-numbers and of objects.
+All others become labels (:mod:`specahd.sandbox.objects`). So no variable ever holds a
+string, and no array type can be given by a variable with a string. A type given as a
+literal is checked completely. Any other expression for a type can only be a class
+(``np.float64``, ``float``) or the type of an array, and all arrays hold numbers or
+objects.
 """
 
 import ast
@@ -31,7 +31,7 @@ _OPTIONS = {
     "UPLO": words("L U"),
 }
 _SUBSCRIPTS = re.compile(r"[A-Za-z,.> -]*")
-# By position: of a function of NumPy, of a method; None if it has no such option there.
+# An option, and its position in a function of NumPy and in a method; None: no such option there.
 _POSITIONS: dict[str, tuple[str, int | None, int | None]] = {
     "einsum": ("subscripts", 0, None),
     "norm": ("ord", 1, None),
@@ -49,7 +49,7 @@ _POSITIONS: dict[str, tuple[str, int | None, int | None]] = {
     **dict.fromkeys(("cumprod", "cumsum", "mean", "prod", "std", "sum", "var"), ("dtype", 2, 1)),
 }
 _PASSES_ON = "apply_along_axis"
-"""Hands its keywords to a function of the program, as ``dict`` and ``update`` keep theirs."""
+"""A function that passes its keywords to the program; ``dict`` and ``update`` store theirs."""
 
 
 def numpy_options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[ast.Constant]:
@@ -58,15 +58,15 @@ def numpy_options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[
     Parameters
     ----------
     nodes
-        Those of the program, all of them.
+        All nodes of the program.
     bound
-        Every name that it binds anywhere.
+        Every name that the program binds anywhere.
 
     Raises
     ------
     GuardRefusal
-        An option of NumPy that is unknown, or a type that holds no numbers; a
-        keyword where it would become a string of the program.
+        An option of NumPy is unknown, a type is not one of numbers, or a keyword
+        would become a string of the program.
     """
     calls = (node for node in nodes if isinstance(node, ast.Call))
     return frozenset(option for call in calls for option in _options_of(call, bound))
@@ -106,7 +106,7 @@ def _options_of(call: ast.Call, bound: frozenset[str]) -> Iterator[ast.Constant]
 
 
 def is_module(node: ast.expr) -> bool:
-    """Say whether an expression is a module that programs have, rather than an object."""
+    """Return whether an expression is a module that programs can use, rather than an object."""
     if isinstance(node, ast.Attribute):
         return node.attr == "linalg"
     return isinstance(node, ast.Name) and node.id in ("np", "math")
@@ -138,7 +138,7 @@ def _checked(option: str, node: ast.Constant) -> ast.Constant:
 
 
 def _holds_numbers(name: str) -> bool:
-    """Say whether a string names a NumPy type of numbers, as a whole and thus in every part."""
+    """Return whether a string names a NumPy type of numbers, as a whole and so in every part."""
     with warnings.catch_warnings(action="ignore"):
         try:
             return np.dtype(name).kind in "biufc"

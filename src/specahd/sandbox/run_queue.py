@@ -1,17 +1,17 @@
-"""The time for which a task is ready to run and has no processor, as the kernel counts it."""
+"""The time for which a task is ready to run but has no processor, as the kernel counts it."""
 
 import os
 from contextlib import suppress
 
 THIS_THREAD = "thread-self"
-"""The thread that makes a clock."""
+"""The ``task`` of a clock that measures the thread which makes it."""
 
 
 class QueueClock:
     """A stopwatch of the time for which a task waits for a processor.
 
-    A program answers late when it sleeps, and when the machine is busy. Only in the second case it
-    waits in a processor's queue. Where the kernel does not count that, no time passes on the clock.
+    A program answers late when it sleeps or when the machine is busy. Only in the second case does
+    it wait in a processor's queue. If the kernel does not count this time, the clock stays at 0.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class QueueClock:
         self._began = 0
 
     def start(self) -> None:
-        """Measure from now on."""
+        """Start the measurement."""
         self._began = self._nanoseconds()
 
     def elapsed(self) -> float:
@@ -34,7 +34,7 @@ class QueueClock:
         return max(0, self._nanoseconds() - self._began) / 1e9
 
     def close(self) -> None:
-        """Close the kernel's file; no time passes on the clock after that."""
+        """Close the kernel's file; the clock reads 0 after that."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

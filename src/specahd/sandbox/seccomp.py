@@ -1,11 +1,11 @@
 """Restrict a program's process to an allow-list of system calls (seccomp(2)).
 
-What is left computes, waits, reads files that Landlock lets it open, and speaks on
-the pipe that it has. Everything else answers EPERM: no socket, process, thread,
-exec, signal to others, writing open, limit, namespace or anonymous file can be had.
-Nor does it tell anything of a file by its path (stat, access, readlink), which
-Landlock does not cover; all that a child imports is loaded by then.
-LLVM compiles in such a process: ``mmap`` and ``mprotect`` may make code executable.
+The process can compute, wait, read files that Landlock lets it open, and use its pipe.
+Every other call fails with EPERM. So the process cannot make sockets, processes, threads,
+namespaces or anonymous files, exec, signal others, open for writing, or set limits.
+Calls that describe a file by its path (stat, access, readlink) fail too, because Landlock
+does not cover them; all imports of a child are loaded before.
+LLVM compiles in such a process, so ``mmap`` and ``mprotect`` may make code executable.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from specahd.sandbox import kernel
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Column in the tables below, and the kernel's name (linux/audit.h)."""
+"""Column in the tables below, and the kernel's constant (linux/audit.h), by architecture."""
 
 _ALLOWED = {
     # memory
@@ -28,7 +28,7 @@ _ALLOWED = {
     "mprotect": (10, 226),
     "mremap": (25, 216),
     "munmap": (11, 215),
-    # what is open
+    # open descriptors
     "close": (3, 57),
     "fstat": (5, 80),
     "getdents64": (217, 61),
@@ -37,9 +37,9 @@ _ALLOWED = {
     "read": (0, 63),
     "recvfrom": (45, 207),
     "write": (1, 64),
-    # where one is
+    # working directory
     "getcwd": (79, 17),
-    # time and signals of one's own
+    # time, and signals of the process itself
     "clock_getres": (229, 114),
     "clock_gettime": (228, 113),
     "clock_nanosleep": (230, 115),
@@ -54,7 +54,7 @@ _ALLOWED = {
     "setitimer": (38, 103),
     "sigaltstack": (131, 132),
     "times": (100, 153),
-    # who one is, on what machine
+    # identity of the process, and its machine
     "getegid": (108, 177),
     "geteuid": (107, 175),
     "getgid": (104, 176),
@@ -71,7 +71,7 @@ _ALLOWED = {
     "sched_yield": (24, 124),
 }
 _OPENAT, _SENDTO, _FCNTL = (257, 56), (44, 206), (72, 25)
-# O_TMPFILE's own bit, which Python adds O_DIRECTORY to.
+# The bit of O_TMPFILE alone; Python's constant includes O_DIRECTORY.
 _TEMPORARY = 0x400000
 _WRITING = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_APPEND | _TEMPORARY
 _GET_DESCRIPTOR_FLAGS = 1
@@ -91,7 +91,7 @@ def make_filter() -> bytes:
     Raises
     ------
     OSError
-        The numbers of this architecture's system calls are not known here.
+        This module has no system call numbers for this architecture.
     """
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
@@ -106,10 +106,10 @@ def make_filter() -> bytes:
     for number in sorted(call[column] for call in _ALLOWED.values()):
         program += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     program += _when(_OPENAT[column], [_low(2), (_IF_ANY_BIT, 1, 0, _WRITING)])
-    # To an address: no.
+    # Sending to an address is refused.
     no_address = [_low(4), (_IF_EQUAL, 0, 3, 0), _high(4), (_IF_EQUAL, 0, 1, 0)]
     program += _when(_SENDTO[column], no_address)
-    # F_SETOWN and F_SETSIG would have the kernel signal others.
+    # With F_SETOWN and F_SETSIG the kernel would signal other processes.
     program += _when(_FCNTL[column], [_low(1), (_IF_EQUAL, 0, 1, _GET_DESCRIPTOR_FLAGS)])
     program.append((_RETURN, 0, 0, _REFUSE))
     return assemble(program)
@@ -121,7 +121,7 @@ def assemble(program: Sequence[Instruction]) -> bytes:
 
 
 def install(program: bytes) -> None:
-    """Put a filter on this process, for good; it must have ``no_new_privs`` already."""
+    """Install a filter on this process permanently; it must have ``no_new_privs`` already."""
     code = ctypes.create_string_buffer(program, len(program))
     length = len(program) // _INSTRUCTION.size
     # struct sock_fprog: a length, padding, a pointer.

@@ -1,8 +1,8 @@
 """Sessions that call untrusted programs: the sandbox's interface for the rest of specahd.
 
 A :class:`Sandbox` owns one warm zygote. A :class:`Session` owns one forked child
-at a time, in which a few programs answer calls. A child that dies, lies, floods or
-stalls costs the one call that it was answering; the next one gets a fresh child.
+at a time, in which a few programs answer calls. A child that dies, stalls, or sends invalid or
+too much data loses only the call that it was answering; the next call gets a new child.
 """
 
 import contextlib
@@ -21,33 +21,33 @@ from specahd.sandbox.client import SandboxClient, ZygoteLost
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import WireError
 
-# Calls sent ahead of their answers: enough that the child never waits for its parent.
+# Number of calls sent ahead of their answers, so that the child never waits for its parent.
 _WINDOW = 256
 _BACKLOG = 1 << 16
 _LAUNCH_SECONDS = 1.0
 _COMPILE_SECONDS = 60.0
-"""CPU time in which each program of a child must be launched.
+"""CPU seconds in which each program of a child must be launched.
 
-The first time, it counts towards no other limit; later it does, so that programs whose
-child dies again and again cannot have it for every call.
+The first launch counts towards no other limit. Later launches do, so that programs whose
+child dies again and again do not get this time for every call.
 """
 
 
 class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
-    """Runs sessions on the instances of one shared arrays.
+    """The owner of the zygotes that run sessions on the instances of shared arrays.
 
     Parameters
     ----------
     shared
-        Filled before the first session.
+        The arrays, filled before the first session.
     runners
         Every ``package.module:function`` that a launch may name.
     compiled
-        Runners that compile programs; those of ``runners`` stand beside them. They
-        have a zygote of their own, which starts when it is first needed: it takes
-        seconds to warm up, and larger processes fork more slowly.
+        Runners that compile programs. They have a zygote of their own, which also has
+        ``runners``. It starts when it is first needed, because it takes seconds to warm up;
+        it is separate, because larger processes fork more slowly.
     path
-        Directories added to the zygote's import path, beside those from which this
+        Directories added to the zygote's import path, besides those from which this
         process imports the runners.
     """
 
@@ -83,7 +83,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         return Session(self, programs, limits, compiling)
 
     def _living_client(self, compiling: bool) -> SandboxClient:
-        """Return the client of a zygote that lives, a new one if need be."""
+        """Return the client of a living zygote; start one if necessary."""
         with self._lock:
             client = self._clients.get(compiling)
             if client is None or not client.alive:
@@ -107,7 +107,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
     Attributes
     ----------
     launched, detail
-        OK, or LAUNCH_FAILED or NOT_COMPILED and why; then every call answers the same.
+        OK, or LAUNCH_FAILED or NOT_COMPILED with the reason; then every call returns the same.
     """
 
     def __init__(
@@ -124,12 +124,12 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self._launch()
 
     def call(self, call: Call) -> Result:
-        """Run a program once; never raises for what the program does."""
+        """Run a program once; a failure of the program is an outcome, never an exception."""
         [result] = self.call_many([call])
         return result
 
     def call_many(self, calls: Sequence[Call]) -> Iterator[Result]:
-        """Yield the results of calls in order; later calls run while earlier ones are used."""
+        """Yield the results of calls in order; later calls run while the caller uses results."""
         for call in calls:
             if not 0 <= call.program < len(self._programs):
                 raise ValueError(f"There is no program {call.program} in this session.")
@@ -137,7 +137,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
             for position in range(len(calls)):
                 yield self._answer(calls, position)
         finally:
-            # Abandoned half-way: what the child still answers belongs to no one.
+            # The caller stopped early, so the remaining replies of the child are not needed.
             if self._child is not None and self._child.outstanding:
                 self.close()
 
@@ -151,7 +151,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self.close()
 
     def _answer(self, calls: Sequence[Call], position: int) -> Result:
-        """Return the result of one call, or why it is not made; note how long it took."""
+        """Return the result of one call, or TIMEOUT if no time is left; record the time waited."""
         known = self._stalls[calls[position].program]
         if self.launched is Outcome.OK and (reason := self._exhausted(known)):
             # The result of the child's current call is lost.
@@ -173,7 +173,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         return "the session's wall-clock time is spent" if known.lost else None
 
     def _ask(self, calls: Sequence[Call], position: int) -> Result:
-        """Return the result of one call, having sent it and some that follow it."""
+        """Send one call and some that follow it; return the result of the first."""
         for _ in range(2):
             if self._child is None and self.launched is Outcome.OK:
                 self._launch()
@@ -186,13 +186,13 @@ class Session(contextlib.AbstractContextManager["Session"]):
             while asked < min(len(calls), position + _WINDOW) and len(child.outgoing) < _BACKLOG:
                 child.ask(calls[asked])
                 asked += 1
-            # That its zygote died is not this program's doing, unless it happens again.
+            # The death of the zygote counts against this program only if it happens again.
             with contextlib.suppress(ZygoteLost):
                 return self._receive(self._limits.wall_seconds)
         return Result(Outcome.CRASHED, detail="the sandbox died twice")
 
     def _launch(self) -> None:
-        """Fork a child and wait for its hello."""
+        """Fork a child and wait for its hello frame."""
         seconds = _COMPILE_SECONDS if self._compiling else _LAUNCH_SECONDS
         launch_seconds = seconds * max(1, len(self._programs))
         order: dict[str, Any] = {
@@ -217,7 +217,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         raise RuntimeError("The sandbox cannot fork.")
 
     def _receive(self, seconds: float) -> Result:
-        """Return the child's reply, or the outcome of its silence; end a dead child.
+        """Return the child's reply, or the outcome of a missing or invalid reply; end that child.
 
         Raises
         ------
@@ -238,7 +238,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
             outcome, detail = Outcome.INVALID_OUTPUT, str(error)
         else:
             if result.outcome is Outcome.OUT_OF_MEMORY:
-                # Its remaining address space is too small to judge the next call by.
+                # Its remaining address space is too small for a fair trial of the next call.
                 self.close()
             return result
         return Result(outcome, (), detail, cpu_seconds)

@@ -1,7 +1,7 @@
 """One block of memory for the arrays of many instances, shared by all processes.
 
-A float64 matrix of 10,001 nodes takes 790 MB: it exists once, however many
-processes read it. The creator fills the block; everyone else maps it read-only,
+A float64 matrix of 10,001 nodes takes 790 MB, so it exists once for all processes
+that read it. The creator fills the block. All other processes map it read-only,
 and on Linux the kernel refuses to make those mappings writable again.
 """
 
@@ -57,7 +57,7 @@ class SharedArrays:
 
     @classmethod
     def copy_of(cls, contents: NDArray[np.uint8], directory: Directory) -> Self:
-        """Make a block with the :meth:`contents` of another one, as on another machine."""
+        """Make a block with the :meth:`contents` of another, which may be on another machine."""
         shared = cls._make(len(contents), directory)
         np.frombuffer(shared._mapped(), np.uint8)[:] = contents
         return shared
@@ -84,7 +84,7 @@ class SharedArrays:
         Raises
         ------
         ValueError
-            This process only reads the block.
+            This process mapped the block read-only.
         """
         arrays = self._views(instance)
         if not all(array.flags.writeable for array in arrays.values()):
@@ -117,7 +117,7 @@ class SharedArrays:
         return self._block
 
     def close(self) -> None:
-        """Let go of the block; it is freed with the last array that still uses it."""
+        """Release the block; it is freed with the last array that still uses it."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -136,7 +136,7 @@ def _aligned(scalar: type[np.generic], shape: tuple[int, ...]) -> int:
 
 
 def _anonymous_file(size: int) -> int:
-    """Return a descriptor of a file that has no name and vanishes with its users."""
+    """Return a descriptor of a file that has no name and is freed with its last user."""
     if sys.platform == "linux":
         fd = os.memfd_create("specahd-arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     else:

@@ -1,8 +1,8 @@
 """The guard's rules for a program's constants and their uses.
 
-Beside sizes, three things would make a program's answer differ from run to run:
-memory that nobody initialised, the addresses of objects, and the clock. The last
-two take a set or a string (:mod:`specahd.sandbox.objects`).
+The rules limit sizes, and exclude causes of answers that differ from run to run:
+uninitialised memory, the addresses of objects, and the clock. A program can reach the
+last two only through a set or a string (:mod:`specahd.sandbox.objects`).
 """
 
 import ast
@@ -19,7 +19,7 @@ _READERS = {
     **dict.fromkeys(words("reversed set sorted sum tuple"), 1),
     **dict.fromkeys(words("filter map zip"), 9),
 }
-"""Builtins that read so many of their first arguments and keep none."""
+"""Builtins that read their first arguments and store none, with the number of these arguments."""
 _READING_METHODS = words(
     """
     difference difference_update extend fromiter fromkeys intersection intersection_update
@@ -36,7 +36,7 @@ def check_constant(node: ast.Constant) -> None:
             raise GuardRefusal(f"a string is longer than {MAX_STRING} characters", node)
         if "__" in value:
             raise GuardRefusal("strings with double underscores are not allowed", node)
-        # Formatting an object tells its address, which differs from run to run.
+        # Formatting an object shows its address, which differs from run to run.
         if "%" in value:
             raise GuardRefusal("strings with a percent sign are not allowed", node)
     elif isinstance(value, (bytes, complex)):
@@ -60,7 +60,7 @@ def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
         raise GuardRefusal("double-starred arguments are not allowed", node)
     if any("__" in keyword for keyword in keywords if keyword):
         raise GuardRefusal("keywords with double underscores are not allowed", node)
-    # Elementwise functions with `where` and no `out` answer with uninitialised memory.
+    # Elementwise functions with `where` and no `out` return uninitialised memory.
     if "where" in keywords and callee not in _REDUCTIONS:
         if "out" not in keywords:
             raise GuardRefusal("the keyword where needs the keyword out", node)
@@ -71,9 +71,9 @@ def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
 
 
 def check_view(node: ast.Call, parent: ast.AST, bound: frozenset[str]) -> None:
-    """Refuse ``keys()`` and ``items()`` where they are not read at once.
+    """Refuse ``keys()`` and ``items()`` unless they are read at once.
 
-    Operators make sets of them, into which any key comes unchecked.
+    Operators on such a view make a set of its elements without a check.
     """
     if isinstance(parent, ast.For | ast.comprehension):
         read = parent.iter is node
@@ -98,7 +98,7 @@ def _reads(call: ast.Call, view: ast.Call, bound: frozenset[str]) -> bool:
 
 
 def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
-    """Say whether an expression is sure to be an array and not None: made so, or named so."""
+    """Return whether an expression is surely an array, not None: a call or a name of a new one."""
     if not isinstance(node, ast.Name):
         return _makes(node)
     everything = list(ast.walk(function))

@@ -1,8 +1,8 @@
 """The wire format of calls and results: bounded frames of plain bytes.
 
 A frame is a fixed header, the lengths of its arrays, their int64 values, and a
-short text. Nothing in it names a type or an object, so decoding can run nothing;
-every field is checked against a hard bound before it is believed.
+short text. Nothing in it names a type or an object, so decoding cannot run code.
+Every field is checked against a hard bound before it is used.
 """
 
 import math
@@ -47,7 +47,7 @@ class Frame:
     code
         In a call, the program's index; in a reply, the position of its Outcome.
     number
-        Which call of this child; the reply repeats it.
+        The number of the call in this child; the reply repeats it.
     instance
         In a call, the instance's index in the shared arrays; 0 in a reply.
     cpu_seconds
@@ -105,22 +105,22 @@ def encode(frame: Frame) -> bytes:
 
 
 class FrameReader:
-    """Cuts a stream of bytes into frames."""
+    """A parser that splits a stream of bytes into frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Add bytes as they come."""
+        """Add received bytes."""
         self._buffer += data
 
     def take(self) -> Frame | None:
-        """Return the next frame, None while it is incomplete.
+        """Return the next frame; return None while it is incomplete.
 
         Raises
         ------
         WireError
-            The bytes are no frame; the stream is of no further use.
+            The bytes are not a frame; the stream cannot be read any further.
         """
         if len(self._buffer) < _HEADER.size:
             return None
@@ -167,15 +167,15 @@ def _decode_arrays(data: bytes, count: int) -> tuple[IntArray, ...]:
 def one_line(text: str) -> str:
     """Return a text without line breaks, addresses of objects and directories of this machine.
 
-    Children say their details so, which keeps an honest program's journal the same
-    from run to run; the parent, which trusts no child, does it again.
+    Children send their details in this form, so the journal of an honest program is the
+    same in every run. The parent converts them again, because no child is trusted.
     """
     text = _ADDRESS.sub("0x0", text[:_MAX_READ])
     return " ".join(_DIRECTORY.sub("", text).split())
 
 
 def describe_error(error: BaseException) -> str:
-    """Return type and message of a program's exception; of a system error only the reason."""
+    """Return the type and message of an exception; for a system error, the type and reason."""
     try:
         message = error.strerror if isinstance(error, OSError) else str(error)
     except Exception:  # noqa: BLE001  the message may hold anything, nested to any depth

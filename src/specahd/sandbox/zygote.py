@@ -1,8 +1,8 @@
 """A warm process that only forks: ``python -m specahd.sandbox.zygote``.
 
-It imports NumPy and the runners once, maps the shared arrays read-only, builds the restrictions
-around its children, and obeys three orders of the parent that started it: fork a
-child, end a child, and (when the parent hangs up or dies) end all of them and
+It imports NumPy and the runners once, maps the shared arrays read-only, and builds the
+restrictions of its children. Then it carries out orders of the parent that started it: fork
+a child, or end a child. When the parent disconnects or dies, it ends all children and
 itself. Every process that its children leave behind becomes its own child and is
 ended with them.
 """
@@ -34,7 +34,7 @@ _SWEEPS = 1000
 
 
 class Zygote:
-    """The warm process: its shared arrays, its runners, and the children it has."""
+    """The warm process: its shared arrays, its runners, and its children."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class Zygote:
         self._children: set[int] = set()
 
     def obey(self) -> None:
-        """Carry out orders until the parent hangs up or dies, then end every child.
+        """Carry out orders until the parent disconnects or dies, then end every child.
 
-        An order names the child that is to end, or brings the pipe of one that is to be forked.
+        An order has the process id of a child to end, or comes with the pipe of a child to fork.
         """
         with suppress(ConnectionError):
             _report(self._control, self._restrictions.status)
@@ -66,7 +66,7 @@ class Zygote:
             self._end(pid)
 
     def _fork(self, descriptor: int) -> int | None:
-        """Fork a child; return its process id, None if the system refuses."""
+        """Fork a child; return its process id, or None if the system refuses."""
         zygote = os.getpid()
         with socket.socket(fileno=descriptor) as connection:
             try:
@@ -79,7 +79,7 @@ class Zygote:
         return pid
 
     def _end(self, pid: int) -> tuple[int, float]:
-        """Kill a child and all that it left behind; return its exit code and CPU seconds."""
+        """Kill a child and the processes it left; return its exit code and CPU seconds."""
         self._children.remove(pid)
         # The group exists only once the child has called setsid.
         for kill in (os.killpg, os.kill):
@@ -92,7 +92,7 @@ class Zygote:
         return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
     def _sweep(self) -> None:
-        """End the orphans of ended children, which are the zygote's own by now (Linux)."""
+        """Kill the orphans of ended children, which are now children of the zygote (Linux)."""
         listing = Path(f"/proc/self/task/{os.getpid()}/children")
         for _ in range(_SWEEPS):
             try:
@@ -112,7 +112,7 @@ def _report(control: socket.socket, report: Any) -> None:
 
 
 def _report_compilation(control: socket.socket) -> None:
-    """Tell the parent why it waits; end if it has gone, before there is any child."""
+    """Report to the parent that loops compile; end if it is gone, as there is no child yet."""
     try:
         _report(control, COMPILING)
     except ConnectionError:
@@ -123,7 +123,7 @@ def _load(name: str, compiling: Callable[[], None] = lambda: None) -> Runner:
     module, _, function = name.partition(":")
     runner: Runner = getattr(importlib.import_module(module), function)
     if hasattr(runner, "warm_up"):
-        # Here, for it imports numba, as only such runners do.
+        # Imported here, because it imports numba, and only such runners do.
         from specahd.core.compilation import listening
 
         with listening(compiling):
@@ -132,10 +132,10 @@ def _load(name: str, compiling: Callable[[], None] = lambda: None) -> Runner:
 
 
 def main() -> NoReturn:
-    """Read the start order from standard input, warm up, obey, and end."""
+    """Read the start order from standard input, warm up, carry out orders, and end."""
     start = json.load(sys.stdin)
     sys.path.extend(start["path"])
-    # First, since compiling a loop warns of what no user can act on.
+    # First, because no user can act on the warnings of compiling a loop.
     warnings.simplefilter("ignore")
     control = socket.socket(fileno=start["control"])
     compiling = partial(_report_compilation, control)
@@ -145,7 +145,7 @@ def main() -> NoReturn:
     confinement.adopt_orphans()
     restrictions = confinement.Restrictions()
     zygote = Zygote(control, shared, runners, restrictions)
-    # Collected and frozen: the children share these pages and never write to them.
+    # Collect and freeze, so that the children share these pages and never write to them.
     gc.collect()
     gc.freeze()
     zygote.obey()

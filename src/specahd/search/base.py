@@ -13,7 +13,7 @@ from specahd.memory.skills import Effects
 from specahd.runs.records import Measured
 
 Rank = Callable[[Sequence[Program]], list[Parent]]
-"""Orders programs, given oldest first, from best to worst, each with what was measured."""
+"""Function that orders programs, given oldest first, best first, and adds their measurements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class RoundStart:
     Parameters
     ----------
     contract
-        What programs must look like.
+        Contract that programs must fulfil.
     tickets
-        How many programs the round may ask for, for schedules (``0 <= t / tickets <= 1``).
+        Number of programs that the round may request, for schedules (``0 <= t / tickets <= 1``).
     carried
         The programs to start from, measured in this round: those that the method held at
-        the end of the round before, in the same order; at first the seed programs. One that
-        failed in this round is missing, so there may be none.
+        the end of the round before, in the same order; in the first round the seed programs.
+        A program that failed in this round is missing, so the tuple may be empty.
     rank
-        The level's own order, which looks at all programs together (greedy J at the lower
-        level). It knows every program that was measured in the round.
+        The level's own order, which depends on all programs together (greedy J at the lower
+        level). It accepts every program that was measured in the round.
     """
 
     contract: Contract
@@ -54,20 +54,20 @@ class Query:
     Parameters
     ----------
     operator
-        What to ask for: a program, or a text.
+        Operator that requests a program, or a text.
     parents
         The programs to show, in this order; they are numbered from 1.
     hints
-        Text of the method's own (a reflection, a summary, an observation), shown between
+        Text by the method (a reflection, a summary, an observation), shown between
         the programs and the instruction.
     prompt
         The whole message to a language model, in place of the usual one
-        (:func:`specahd.search.prompts.render`, whose parts are functions of that module).
+        (:func:`specahd.search.prompts.render`, which uses public functions of that module).
         Operator, parents and hints are then for the offline proposer and the journal.
     views
-        What to show of each parent, in the same order, in place of its idea and code: a part of
-        the code, another description (:func:`specahd.search.prompts.idea_and_code` writes one).
-        Empty for their own.
+        Text shown of each parent, in the same order, instead of its idea and code: a part of the
+        code, another description (:func:`specahd.search.prompts.idea_and_code` writes one).
+        Empty for idea and code.
     """
 
     operator: Operator
@@ -84,24 +84,24 @@ class Sample:
     Parameters
     ----------
     request
-        What was asked; its ``index`` is that of the method's ``ask``.
+        The request; its ``index`` is that of the method's ``ask``.
     text
-        The reply as it came; the text itself (thoughts removed, at most
-        :data:`specahd.llm.parsing.MAX_TEXT` characters) if a text was asked for.
+        The unchanged reply, or, if a text was requested, that text (thoughts removed, at most
+        :data:`specahd.llm.parsing.MAX_TEXT` characters).
     outcome, detail
-        ``ok``, or what went wrong and a sentence about it. A text is ``ok`` unless empty.
+        ``ok``, or the kind of failure and a sentence about it. A text is ``ok`` unless empty.
     program
-        None if a text was asked for, or if the reply held no program.
+        None if a text was requested, or if the reply held no program.
     score
         Larger is better; None if the program was not measured.
     retained
         Whether the program may become a member. One that fails on some tasks of the lower
-        level is retained, with the score 0 on these; one that fails on all is not, but for SpecAHD.
+        level is retained, with the score 0 on these; SpecAHD alone retains one that fails on all.
     responses
         The score on every task or instance (:class:`specahd.core.contract.Parent`); empty
         if the program was not measured.
     measured
-        What is behind them, by name: lower level ``cost_before``, ``cost_merged`` (None where
+        Data behind the responses, by name: lower level ``cost_before``, ``cost_merged`` (None where
         a task failed), ``outcomes`` and ``fallbacks`` by task; upper level ``utilities``,
         ``penalties`` and ``regions`` by instance.
     """
@@ -133,15 +133,15 @@ class Sample:
 class SearchMethod(Protocol):
     """A search method: it chooses the next requests, and the programs to keep.
 
-    The loop asks for samples in index order and keeps up to ``search.lag`` of them under
-    way. It tells every sample, failed ones and texts included, in index order too. When
-    sample ``i`` is asked for, all samples up to ``i - lag`` have been told, and no later one
-    unless the method waited. Asking and telling happen in one thread, in an order that does
+    The loop calls ``ask`` in index order and keeps up to ``search.lag`` samples in flight. It
+    calls ``tell`` for every sample, also for failed ones and texts, in index order too. Before
+    ``ask`` for sample ``i``, it has called ``tell`` for all samples up to ``i - lag``, and for no
+    later one unless the method waited. All calls are made in one thread, in an order that does
     not depend on the number of workers. A method that draws only from the generators it is
-    given therefore behaves the same in every run, and a run that is resumed repeats it.
+    given therefore behaves the same in every run, and a resumed run repeats it.
 
-    Programs take tickets, texts do not. A text that a later program needs is asked for
-    first; the program is asked for once the text was told.
+    Programs take tickets, texts do not. If a later program needs a text, the method asks for
+    the text first, and for the program after ``tell`` has passed the text.
     """
 
     size: int
@@ -156,14 +156,14 @@ class SearchMethod(Protocol):
         ...
 
     def begin(self, start: RoundStart) -> None:
-        """Start a round. Nothing is under way; the measure is new, older scores are void."""
+        """Start a round. No sample is in flight; the measure is new, older scores are invalid."""
         ...
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
         """Choose the query of sample ``index``.
 
-        None means: not before another sample was told. The method is asked again, with the
-        same index, after the next one. It may wait only while something is under way.
+        None: the method waits for another sample. After the next ``tell``, ``ask`` is called
+        again with the same index. A method may wait only while a sample is in flight.
         """
         ...
 
@@ -179,11 +179,11 @@ class CandidateEvaluation:
     Parameters
     ----------
     score
-        The level's measure, larger is better; None when there is none.
+        The level's measure, larger is better; None if there is no score.
     retained
         Whether the candidate may survive.
     tier
-        How the candidate ran, and will run from now on; None if it did not.
+        Tier in which the candidate ran and will run from now on; None if it did not run.
     responses
         The score on every task or instance.
     vector
@@ -219,7 +219,7 @@ class LevelSearch(Protocol):
         ...
 
     def recall(self, record: Measured) -> Any:
-        """Return the result whose :meth:`measure` the journal recorded."""
+        """Return the result from which :meth:`measure` computes the recorded evaluation."""
         ...
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:

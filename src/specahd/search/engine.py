@@ -1,10 +1,10 @@
 """The loop: ask, request, screen, evaluate, commit; concurrent and deterministic.
 
-Sample ``i`` is asked for right after sample ``i - lag`` was committed, or after a later commit
-if the method waits for it: it reads exactly that state, however many samplers and evaluators.
-Replies are screened (parsed, guarded, checked for novelty) in index order before
-any is evaluated, and evaluations are committed in index order. A request for a text
-passes through the same queue, but takes no ticket; its reply is told to the method.
+Sample ``i`` is asked for right after sample ``i - lag`` was committed, or after a later commit if
+the method waits for it. It depends on that state only, not on the number of samplers or evaluators.
+Replies are screened (parsed, guarded, checked for novelty) in index order before any is evaluated,
+and evaluations are committed in index order. A request for a text passes through the same queue,
+but takes no ticket; the method receives its reply.
 """
 
 import time
@@ -37,33 +37,33 @@ from specahd.search.request_pool import RequestPool
 from specahd.search.reservations import Reservations
 
 TEXTS = 100
-"""The most texts that a method may request in a row, since no budget bounds them."""
-_POLL_SECONDS = 0.2  # until the loop looks whether it was interrupted
+"""Largest number of texts that a method may request in a row, since no budget limits them."""
+_POLL_SECONDS = 0.2  # between two checks for an interrupt
 
 
 class Engine:
-    """Runs rounds of either level against one proposer, ledger and journal.
+    """The loop that runs rounds of either level with one proposer, ledger and journal.
 
     Parameters
     ----------
     lag
-        How many samples are in flight at most, at least 1. It fixes what a
-        sample may know, so it is part of the experiment; samplers are not.
+        Largest number of samples in flight, at least 1. It determines which earlier samples
+        a request depends on, so it is part of the experiment; ``samplers`` is not.
     samplers
-        How many requests are made at once.
+        Number of concurrent requests.
     memories
-        One per level; it remembers over all rounds.
+        One memory for each level, kept over all rounds.
     replay
-        What the run, if it is being resumed, has paid for and measured.
+        Replies and measurements recorded before, if the run is resumed.
     allowance
-        The money for replies; a run without enough for another request ends.
+        Bound on the cost of replies; the run ends if another request might exceed it.
 
     Attributes
     ----------
     outcomes
-        How many programs ended in which outcome.
+        Number of programs by outcome.
     stopped
-        Why no further sample is asked for, None while samples are.
+        Reason why no further sample is requested; None while samples are requested.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Engine:
         Raises
         ------
         KeyboardInterrupt
-            After the commit in hand, when the user has pressed Ctrl-C.
+            The user has pressed Ctrl-C; raised after the current commit.
         RunFailed
             The method requests no more programs.
         """
@@ -155,8 +155,8 @@ class Engine:
     def _send(self, asked: deque[Request], flight: deque[PendingSample]) -> None:
         """Send waiting requests as far as the allowance permits; the rest wait for commits.
 
-        Only when a request goes out depends on money, not what it says. When none is under way
-        and there is no room for the next one, the run ends.
+        The allowance affects when a request is sent, not its content. The run ends if none is in
+        flight and the allowance does not suffice for the next one.
         """
         while asked and not self.stopped:
             paid = not flight and asked[0].id in self.replay.replies
@@ -177,7 +177,7 @@ class Engine:
         Parameters
         ----------
         tickets
-            How many programs the round may ask for.
+            Number of programs that the round may request.
         """
         evaluations = [self._evaluation(search, program) for program in programs]
         kept = []
@@ -199,7 +199,7 @@ class Engine:
                 self._learn(search, program, by_id[program.parents[0]])
 
     def _learn(self, search: LevelSearch, child: Program, parent: Program) -> None:
-        """Record what the child did better and worse than its parent in this round."""
+        """Record where the child was better and worse than its parent in this round."""
         memory = self._memories[search.level]
         if not memory.learns:
             return
@@ -286,7 +286,7 @@ class Engine:
         known = self.replay.verdicts.get(program.id)
         sample.verdict = self._memories[request.level].judge(program, known)
         if self.replay.measurement(request.round, program) is not None:
-            # It was new when it was measured, whatever a model finds today.
+            # It was new when it was measured, even if a model now gives another verdict.
             sample.verdict = replace(sample.verdict, duplicate_of=None)
         if sample.verdict.duplicate_of is not None:
             return program, rejection(Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}.")

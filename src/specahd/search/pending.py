@@ -29,7 +29,7 @@ class PendingSample:
 
     @property
     def ready(self) -> bool:
-        """Whether it can be committed once all earlier samples are."""
+        """Whether the sample can be committed once all earlier samples are."""
         return self.screened and (self.evaluation is None or self.evaluation.done())
 
     def as_sample(self, evaluation: CandidateEvaluation, program: Program | None) -> Sample:

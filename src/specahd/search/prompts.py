@@ -56,14 +56,14 @@ _CONDITIONS = {
         "1.2 standard deviations above that of the others."
     ),
 }
-"""Explains the conditions of skill records."""
+"""Explanations of the conditions of skill records."""
 _TOO_MUCH = "too much was changed to be listed"
 _REFINING = (Treatment.RETUNE, Treatment.SIMPLIFY)
 _WEAK = (
     "Program 1 scores too little for its details to matter. Take what is sound in its idea, and "
     "write a program that decides in a better way."
 )
-"""Replaces the instruction for weak programs, where new numbers or less code do not help."""
+"""Other instruction for weak programs, for which new numbers or less code do not help."""
 _TEXT_ANSWER = "Answer with plain text only: no program, no code."
 
 
@@ -72,12 +72,12 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
 
     The same request always gives the same text. Programs are numbered in the
     order of the request, which is best first; one that was drawn twice is shown
-    once. Of a clock nothing is said, so that every machine says the same.
+    once. Measured times are left out, so that the text is the same on every machine.
 
     Parameters
     ----------
     views
-        What to show of each parent in place of its idea and code; empty for their own.
+        Text shown of each parent instead of its idea and code; empty for idea and code.
     """
     contract = request.contract
     operator = request.operator
@@ -115,7 +115,7 @@ def describe_task(request: Request) -> str:
 
 
 def shared_length(request: Request) -> int:
-    """Return how many characters of a prompt all of its level share; 0 if its method wrote it."""
+    """Return the length of the prompt's start that its level shares; 0 if the method wrote it."""
     shared = describe_task(request)
     return len(shared) if request.prompt.startswith(shared) else 0
 
@@ -183,7 +183,7 @@ def _shorten(idea: str) -> str:
 
 
 def _is_weak(request: Request) -> bool:
-    """Say whether the program to refine is worse than the example, or than half of the best."""
+    """Return whether the program to refine scores less than the example, or half of the best."""
     if request.operator.treatment not in _REFINING or not request.parents:
         return False
     context = request.context
@@ -206,10 +206,10 @@ def _skill_records(request: Request) -> str:
 
 
 def _relation(skill: Skill, request: Request) -> str:
-    """Say how a change relates to the shown programs; empty if it does not."""
+    """Describe how a change relates to the shown programs; empty if it does not."""
     change = are_related(skill.program, skill.parent)
     for number, parent in enumerate(request.parents, start=1):
-        # The idea of a program that is shown stands beside its code.
+        # The idea of a shown program is in the prompt already, beside its code.
         if skill.program.id == parent.program.id:
             account = changed_parts(skill.parent.source, skill.program.source) if change else ""
             return f"How program {number} came about: {account or _TOO_MUCH}."

@@ -1,7 +1,7 @@
-"""The recorded replies and measurements of a broken run, from which it is repeated.
+"""Recorded replies and measurements of an interrupted run, from which it is repeated.
 
-Nothing of a run's state is stored: a run is a function of its configuration, of
-the replies and of what was measured. Resuming repeats it, with the replies of
+The state of a run is not stored: a run is a function of its configuration, of
+the replies and of the measurements. Resuming repeats it, with the replies of
 ``wal.jsonl`` and the measurements of ``responses.jsonl`` and ``journal.jsonl``.
 """
 
@@ -32,7 +32,7 @@ NOT_REPRODUCED = (
     "What responses.jsonl holds does not come again; "
     "the program, its libraries or this file changed since."
 )
-"""Why a run ends whose measurements are not of its own tasks."""
+"""Message of a run that ends because its recorded measurements are not of its own tasks."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,16 @@ class Replay:
     Parameters
     ----------
     replies
-        By sample.
+        Recorded replies by sample.
     measured
-        By round and program.
+        Measurements by round and program.
     tasks
-        What each round exposed, by round.
+        Exposed tasks by round.
     selection
-        Of each round's candidate the upper programs, its mean improvement on the selection pool,
-        nan if it failed on all instances, and on how many it failed.
+        By round, of its candidate: the upper programs, the mean improvement on the selection pool
+        (nan if it failed on all instances), and the number of instances on which it failed.
     verdicts
-        Which programs were new, by program.
+        Verdicts on novelty, by program.
     """
 
     replies: Mapping[str, Answer] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Replay:
         Raises
         ------
         FileError
-            A line is not what a run writes, or another version wrote the run.
+            A line does not match the schema, or another version wrote the run.
         """
         require_current(directory)
         replies = {each.sample: each for each in journal.read_records(directory / REPLIES, Answer)}
@@ -90,12 +90,12 @@ class Replay:
         return cls(replies, measured, tasks, selection, verdicts)
 
     def reply(self, request: Request) -> tuple[Reply, int] | None:
-        """Return the recorded reply, and how often its ticket was refunded before.
+        """Return the recorded reply, and the number of earlier refunds of its ticket.
 
         Raises
         ------
         RunFailed
-            The run asked something else then.
+            The recorded request differs from this one.
         """
         record = self.replies.get(request.id)
         if record is None:

@@ -15,18 +15,18 @@ from specahd.core.tariff import FREE
 from specahd.search.replay import Replay
 
 REISSUES = 5
-"""The number of times in a row that a request is reissued before the service counts as dead."""
+"""Number of reissues of a request in a row before the service counts as unavailable."""
 
 
 class RequestPool:
-    """Makes requests in threads of its own.
+    """Pool of threads that make requests.
 
     Parameters
     ----------
     samplers
-        How many requests are made at once.
+        Number of concurrent requests.
     wal
-        Where replies are written in the order in which they come.
+        File to which replies are written in the order of their arrival.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class RequestPool:
         self._threads = ThreadPoolExecutor(samplers, thread_name_prefix="sampler")
 
     def submit(self, request: Request) -> "Future[Reply]":
-        """Ask for a text, or for a program for which a ticket was taken."""
+        """Request a text, or a program for which a ticket was taken."""
         return self._threads.submit(self._ask, request)
 
     def close(self, *, failed: bool) -> None:
@@ -65,7 +65,7 @@ class RequestPool:
                 reply = self._proposer.propose(request)
                 break
             except TransportError:
-                # No reply, no ticket; the same request takes a new one.
+                # Without a reply the ticket is refunded; the repeated request takes a new one.
                 if not text:
                     self._ledger.refund()
                 if self._closing or attempt == REISSUES or not (text or self._ledger.take()):

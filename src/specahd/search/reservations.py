@@ -1,8 +1,8 @@
 """Reservations: an upper bound on a reply's cost, reserved before its request is sent.
 
-Which request may be sent depends on the replies that were committed and on the requests
-that were sent before it, in index order: never on the order in which replies come. So a
-run ends at the same sample whatever the number of samplers, interrupted or not.
+Whether a request may be sent depends only on the replies that were committed and the requests
+that were sent before it, in index order, and never on the order in which replies arrive. So a
+run ends at the same sample for any number of samplers, also if it was interrupted.
 """
 
 from collections import deque
@@ -17,19 +17,19 @@ from specahd.core.proposer import Proposer, Reply
 from specahd.search.prompts import render
 
 UNBOUNDED_REPLY = 4096
-"""Tokens reserved for a reply that nothing bounds, unless half of it was exceeded."""
+"""Tokens reserved for a reply without a limit, unless a reply was longer than half of it."""
 _REPLY_MARGIN = 2.0
 _PROMPT_MARGIN = 1.25
 _ROUND = 2048
-"""Bytes of a first prompt that only its round can tell: facts, scores, the operator's words."""
+"""Bytes added to a first prompt for what its round adds: facts, scores, the instruction."""
 
 
 class Reservations:
-    """Keeps the sum of paid costs and reserved costs within the allowance.
+    """Reserved costs, which together with the paid costs stay within the allowance.
 
-    A reply is expected to be as long as the service allows; where nothing bounds it, twice
-    as long as the longest so far. A prompt is expected to take a token for each byte until
-    replies have told how many it really takes, then a quarter more than the most so far.
+    A reply is assumed to be as long as the service allows; without a limit, twice as long as
+    the longest so far. A prompt is assumed to take one token a byte until replies report the
+    true number, then a quarter more tokens a byte than the largest number so far.
     """
 
     def __init__(self, proposer: Proposer, allowance: Allowance) -> None:
@@ -38,7 +38,7 @@ class Reservations:
         self._paid = Reply("")
         self._reserved: deque[Reply] = deque()
         self._any = False
-        # Learned: tokens for a byte of prompt, 0 until a reply counts any; the longest reply.
+        # Measured: tokens a byte of prompt, 0 until a reply reports any; the longest reply.
         self._density = 0.0
         self._longest = 0
 
@@ -48,7 +48,7 @@ class Reservations:
         Raises
         ------
         ConfigError
-            With one sentence that names the option and the least that suffices.
+            The message names the option and its least sufficient value.
         """
         if not self._allowance.bounded:
             return
@@ -64,12 +64,12 @@ class Reservations:
         Parameters
         ----------
         needed
-            Reserve it in any case: the reply was paid for before.
+            Whether to reserve it in any case, because the reply was paid for before.
 
         Returns
         -------
         str or None
-            Why the request may not be sent; None if it may, and its cost is reserved.
+            Reason why the request may not be sent; None if it may and its cost is reserved.
 
         Raises
         ------

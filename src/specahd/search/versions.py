@@ -1,8 +1,8 @@
-"""Code-completion prompts: versions of one function, each said to improve the one before it.
+"""Code-completion prompts: versions of one function, each described as better than the last.
 
-Methods that complete code send no task and no instruction beside the code (FunSearch and what
-LLM4AD compares it with). What a program may say and the form of the answer are told all the
-same: the guard and the parser hold every program to them.
+Methods that complete code send only code, without task and instruction (FunSearch and the methods
+that LLM4AD compares it with). These prompts still state the rules of programs and the form of the
+answer, because the guard and the parser apply them to every program.
 """
 
 import ast
@@ -19,7 +19,7 @@ def completion_prompt(contract: Contract, sources: Sequence[str]) -> str:
     Parameters
     ----------
     contract
-        Gives every version its signature, and the first one its docstring.
+        The contract with every version's signature, and the first version's docstring.
     sources
         Canonical sources of at least one program, worst first.
     """

@@ -11,7 +11,7 @@ from specahd.tracking.run_writer import MlflowRunWriter
 
 TABLE = "candidates.json"
 ROLE, SCORE = "role", "checkpoint_score"
-"""Columns of the candidates that the checkpoint holds: their place there, and what chose them."""
+"""Columns of candidates in the checkpoint: their role, and the score that selected them."""
 _SPENT = ("prompt_tokens", "completion_tokens", "cost")
 _COLUMNS = (
     *("candidate", "ticket", "level", "round", "operator", "outcome", "score", "parents"),
@@ -21,9 +21,9 @@ _COLUMNS = (
 
 @dataclass
 class CandidateTable:
-    """Keeps the table ``candidates.json``, which MLflow's UI shows among the run's artifacts.
+    """The table ``candidates.json``, which MLflow's UI shows among the run's artifacts.
 
-    A column holds the source of a program, another the whole reply where it held no program.
+    One column holds a program's source, another the whole reply if it contained no program.
     """
 
     writer: MlflowRunWriter
@@ -53,7 +53,7 @@ class CandidateTable:
             self.writer.fill(tags={"mlflow.loggedArtifacts": artifacts})
 
     def mark(self, programs: Sequence[Frozen]) -> None:
-        """Say which candidates are in the run's checkpoint."""
+        """Mark the candidates that are in the run's checkpoint."""
         for program in programs:
             # Seed programs and programs of other runs have no row here.
             if program.id in self._rows:

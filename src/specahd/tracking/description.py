@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
 PAGES = "pages"
-"""Where pages on the run stand among its artifacts."""
+"""Folder of the pages on a run, among its artifacts."""
 FIGURES = "figures"
-"""Where pictures of the run stand among its artifacts."""
+"""Folder of the pictures of a run, among its artifacts."""
 STATUS = "status"
 """The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _LIMITED = re.compile(r"budget\.max_\w+(?==)")
@@ -60,7 +60,7 @@ class _Configuration(Struct):
 
 
 class Description:
-    """Reads the description of a run from its directory.
+    """The description of a run, read from its directory.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Description:
     Raises
     ------
     FileError
-        The directory's configuration is missing or torn.
+        The directory's configuration is missing or damaged.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -84,13 +84,13 @@ class Description:
 
     @property
     def name(self) -> str:
-        """The run's name, from its directory, which differs for runs of one seed."""
+        """Name of the run, from its directory, since runs may have equal seeds."""
         directory = self._directory.resolve()
-        # The UI cuts names at their end.
+        # The UI cuts long names at the end.
         return f"{directory.name} in {directory.parent.name}"
 
     def params(self) -> Mapping[str, str]:
-        """Return the chosen groups and the flattened configuration, no password among them."""
+        """Return the chosen groups and the flattened configuration, without passwords."""
         return {
             name: without_password(str(value))
             for name, value in (self._groups | flatten(self._config)).items()
@@ -99,14 +99,14 @@ class Description:
         }
 
     def tags(self) -> Mapping[str, str]:
-        """Return commit, versions, machine, sandbox status, and the sweep's run above."""
+        """Return the tags: commit, versions, machine, sandbox status, and the sweep's run."""
         facts = _facts(self._directory / MACHINE)
         commit = facts.pop("commit", None)
         layers = _facts(self._directory / SANDBOX)
         above = self._directory.resolve().parent
         sweep = _facts(above / SWEEP).get("run_id")
         return {
-            # The facts of the files come first, so that they override no tag of ours.
+            # The facts of the files come first, so that they cannot override the tags below.
             **facts,
             **{f"sandbox.{layer}": status for layer, status in layers.items()},
             "kind": "training",
@@ -119,7 +119,7 @@ class Description:
     def datasets(self) -> "list[DatasetInput]":
         """Return the pools that the run used, if they exist.
 
-        A pool's digest is DVC's, if it tracks the pool; else it is that of the
+        The digest of a pool is DVC's hash if DVC tracks the pool, else the MD5 of the
         manifest's hashes.
         """
         from mlflow.entities import Dataset, DatasetInput, InputTag
@@ -131,7 +131,7 @@ class Description:
         for pool, context in _CONTEXTS.items():
             if pool not in pools:
                 continue
-            # The innermost out that contains the pool.
+            # The innermost out of DVC that contains the pool.
             within = [out for out in tracked if (folder / pool).is_relative_to(out)]
             out = max(within, key=len, default="")
             hashes = json.dumps(pools[pool], sort_keys=True).encode()
@@ -154,7 +154,7 @@ class Description:
 
 
 def _facts(path: Path) -> dict[str, str]:
-    """Return the facts of a JSON file whose names cannot be MLflow's own tags."""
+    """Return the texts of a JSON file by name, without MLflow's own tags (``mlflow.…``)."""
     return {
         name: value
         for name, value in _read_json(path).items()
@@ -163,13 +163,13 @@ def _facts(path: Path) -> dict[str, str]:
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:
-    """Return a JSON file's content, nothing if it is not there."""
+    """Return the content of a JSON file, empty if it cannot be read."""
     return read_json(path, _LIMIT, dict[str, Any]) or {}
 
 
 def write_links(experiment: str, run_id: str) -> str:
-    """Return the lines of a note that lead to the run's pages."""
-    # A command that is refused says so before these are there.
+    """Return the lines of a note that link to the run's pages."""
+    # Imported on demand, so that a refused command does not wait for these modules.
     from specahd.reporting import lineage, progress
 
     purposes = {
@@ -184,15 +184,15 @@ def write_links(experiment: str, run_id: str) -> str:
 
 
 def write_opening(directory: Path) -> str:
-    """Return the note of a running run; it stays if all its processes are lost."""
+    """Return the note of a run in progress; it remains if all processes are killed."""
     return f"Under way. If it broke off, go on with\n\n{_resume(directory)}"
 
 
 def write_stop(directory: Path, status: RunStatus, reason: str) -> str:
-    """Return why a run ended early, and how to resume it; empty if it is complete."""
+    """Return the reason why a run ended early, and how to resume it; empty if complete."""
     if status is RunStatus.COMPLETE:
         return ""
-    # The text of an error is not to be read as Markdown.
+    # The text of an error must not be rendered as Markdown.
     words = " ".join(reason.replace("`", "'").split())[:_REASON]
     why = f"`{words}`" if words else "nothing tells why; its process may have been killed"
     limit = _LIMITED.match(reason)
@@ -210,8 +210,8 @@ def write_note(
 ) -> str:
     """Return the note of a run that has ended, cut to ``limit`` characters.
 
-    The programs of its checkpoint stand last, the upper one first. For those whose sources
-    would make the note too long it says where they are.
+    The programs of its checkpoint come last, the upper one first. Programs that would make
+    the note too long are only named, with the folder of their sources.
     """
     begin = _format_means(directory) + (_commands(directory, run_id, uri) if programs else "")
     sections = [_format_program(program) for program in programs]
@@ -225,13 +225,13 @@ def write_note(
 
 
 def _format_means(directory: Path) -> str:
-    """Return the means over the pools, nothing if none was evaluated."""
+    """Return the means over the pools, empty if no pool was evaluated."""
     lines = []
     for pool in POOLS:
         rows = read_rows(directory / rows_file(pool))
         found = average_rows(rows)
         if found.measures():
-            # No table: the UI sets its columns without a space between.
+            # Not a table: the UI leaves no space between the columns of a table.
             lines.append(
                 f"- {pool} ({found.rows}): {rows[0].baseline} {found.baseline_cost:,.1f}, "
                 f"repaired {found.cost:,.1f}, improvement {100 * found.improvement:+.2f}%\n"
@@ -252,10 +252,10 @@ def _commands(directory: Path, run_id: str, uri: str) -> str:
 
 
 def _format_program(program: Frozen) -> str:
-    """Return a program as a part of a note.
+    """Return the part of a note that describes a program.
 
-    Idea and source are a model's words, which nothing of Markdown may be made of: all of
-    it is code.
+    The idea and the source come from a language model and must not be rendered as Markdown,
+    so both are formatted as code.
     """
     score = "" if program.score is None else f", score {program.score:.4g}"
     lines = wrap(f"# {' '.join(program.idea.split())}", _WIDTH, subsequent_indent="# ")

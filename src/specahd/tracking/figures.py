@@ -17,9 +17,9 @@ _COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
 _ROUTES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's colours, distinguishable for colour-blind people."""
 _STYLES = ("-", "--", ":", "-.")
-"""Beside colours, so that routes differ in grey too; neighbours differ in both."""
+"""Line styles, so that routes differ in grey too; neighbours differ in colour and style."""
 _CROWD = 2_000
-"""With more stops dots and lines get smaller, so that they cover the same area."""
+"""Number of stops above which dots and lines get smaller, to cover the same area."""
 _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
 
 
@@ -33,9 +33,9 @@ def warm_up() -> None:
 
 
 def _empty_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of so many inches."""
+    """Return an empty figure with its width and height in inches."""
     require("plot", "A picture")
-    # Half a second to import, and only who draws needs it.
+    # The import takes half a second, and only drawing needs it.
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -44,7 +44,7 @@ def _empty_figure(width: float, height: float) -> "Figure":
 def draw_convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
     """Draw the running best of both levels by ticket, from the records of a run's journal.
 
-    A round measures on tasks of its own, so the best may fall where one begins.
+    Each round measures on its own tasks, so the best may fall where a round begins.
     """
     samples = [record for record in records if "sample" in record]
     levels = [level for level in _COLOURS if any(s["level"] == level for s in samples)]
@@ -85,9 +85,9 @@ def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
     Parameters
     ----------
     drawn
-        ``instance`` is a name, ``coords`` are where the nodes lie, ``before`` and ``after``
-        the routes, which leave from node 0 and return to it and do not name it, and
-        ``cost_before`` and ``cost_after`` what they cost.
+        ``instance`` is the name, ``coords`` are the coordinates of the nodes, ``before`` and
+        ``after`` the routes, and ``cost_before`` and ``cost_after`` their costs. A route starts
+        and ends at node 0, which it does not list.
     """
     figure = _empty_figure(11, 5.8)
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
@@ -96,8 +96,9 @@ def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
 
 
 def draw_solving(drawn: Mapping[str, Any], history: Sequence[tuple[float, float, int]]) -> "Figure":
-    """Draw an instance's routes before and after solving, each in a colour and style of its own as
-    far as they reach, and the cost over time.
+    """Draw an instance's routes before and after solving, and the cost over time.
+
+    Each route has its own colour and style, as long as there are enough of them.
 
     Parameters
     ----------
@@ -129,12 +130,12 @@ def _gain(drawn: Mapping[str, Any]) -> str:
 def _draw_routes(
     panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: bool = False
 ) -> None:
-    """Draw the edges of two solutions, those that only one has in its colour.
+    """Draw the edges of two solutions; an edge of only one of them has a colour.
 
     Parameters
     ----------
     apart
-        Routes have colours instead.
+        Draws each route in a colour and style instead.
     """
     from matplotlib.collections import LineCollection
 

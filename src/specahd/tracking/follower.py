@@ -1,7 +1,7 @@
 """Follow the records of a run directory, during the run or afterwards.
 
-The journal is the queue between a search and its tracker: what is in it can be
-told at any time, again and with the same result.
+The journal is the queue between a search and its tracker: its records can be
+uploaded at any time, and repeatedly with the same result.
 """
 
 import json
@@ -26,10 +26,10 @@ from specahd.runs.records import (
 )
 from specahd.runs.rows import RowRecord
 
-# Programs per minute are counted over so many samples.
+# Number of samples over which programs per minute are measured.
 _WINDOW = 20
 _REQUESTED = {None: "sample", "text": "text"}
-"""Where a kind of record names the request that it answers."""
+"""Field with the request that a record answers, by the kind of the record."""
 _SPENT = ("prompt_tokens", "completion_tokens", "cost", "refunds")
 
 
@@ -49,13 +49,13 @@ class JournalEntry:
     Parameters
     ----------
     at
-        When it was committed, in milliseconds; the same whenever it is read.
+        Time of the commit in milliseconds; every reading returns the same value.
     ticket
-        The place of a sample among all, from 1; 0 for any other record.
+        Position of a sample among all samples, from 1; 0 for any other record.
     reply
         The sample's record in ``wal.jsonl``: text, tokens, cost.
     seconds
-        From the sample's request on: until the ``reply``, until the ``commit``.
+        Seconds from the sample's request until the ``reply``, and until the ``commit``.
     """
 
     record: Record
@@ -67,7 +67,7 @@ class JournalEntry:
 
     @property
     def request(self) -> str | None:
-        """The request that it answers, for a program or a text."""
+        """The request that a program or a text answers; None for any other record."""
         return self.record.get(_REQUESTED.get(self.record.get("record"), ""))
 
     @property
@@ -76,13 +76,12 @@ class JournalEntry:
 
 
 class RunFollower:
-    """Reads a run directory incrementally.
+    """An incremental reader of a run directory.
 
     Attributes
     ----------
     began, at
-        When the run began, and when the last record that was read was committed, in
-        milliseconds.
+        Start of the run, and commit of the last record that was read, in milliseconds.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -99,16 +98,16 @@ class RunFollower:
         self._texts: Counter[str] = Counter()
         self._commits: deque[int] = deque(maxlen=_WINDOW + 1)
         self._tickets = 0
-        # The start of the run, for nothing writes its configuration again.
+        # The file dates the start of the run, since it is never written again.
         self.began = (directory / files.CONFIG).stat().st_mtime_ns // 1_000_000
         self.at = self.began
 
     def new_entries(self, *, final: bool = False) -> list[JournalEntry]:
         """Return the new entries since the last call.
 
-        A sample whose time is not written yet comes next time, unless this is the ``final`` one.
+        A sample without a written time is left for the next call, unless this one is ``final``.
         """
-        # In this order: the journal's line comes after all others of its sample but the time.
+        # Read first: the journal's line is written after all others of its sample but the time.
         self._pending.extend(self._journal.read())
         self._replies.update((record["sample"], record) for record in self._wal.read())
         self._seconds.update((record["sample"], record) for record in self._timings.read())
@@ -184,7 +183,7 @@ class _GrowingFile:
         self._read = 0
 
     def read(self, containing: bytes = b"") -> Iterator[dict[str, Any]]:
-        """Yield the records of new complete lines, or some of them."""
+        """Yield the records of new complete lines that contain the given bytes."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
@@ -205,7 +204,7 @@ def check_records(directory: Path) -> None:
     Raises
     ------
     FileError
-        A line is something else.
+        A record is not of its type.
     """
     kinds: dict[str, Any] = {
         files.JOURNAL: uploaded_journal_type,

@@ -1,7 +1,7 @@
-"""One MLflow run per training, written by a process of its own from the run directory.
+"""One MLflow run per training, written by a separate process from the run directory.
 
-The search never waits for MLflow and shares no lock with it: what it has written to its
-journal is the queue. See :mod:`specahd.tracking.uploader`.
+The search never waits for MLflow and shares no lock with it: the search's journal is the
+queue. See :mod:`specahd.tracking.uploader`.
 """
 
 import json
@@ -29,10 +29,10 @@ from specahd.tracking.traces import asks_model
 
 
 class MLflowObserver(Observer):
-    """Keeps parameters, metrics by step, candidates, files and pictures of one run.
+    """Observer that logs parameters, metrics by step, candidates, files and pictures of a run.
 
-    The parameters are those of :class:`~specahd.tracking.store.Options`, and ``candidates``, which
-    runs of earlier versions have: how candidates were kept. It is a table, whatever it says.
+    The parameters are those of :class:`~specahd.tracking.store.Options`, and ``candidates``. Runs
+    of earlier versions have ``candidates``; it has no effect, candidates are always a table.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class MLflowObserver(Observer):
         self._reason = ""
 
     def on_prepare(self) -> None:
-        """Start the process: its imports take two seconds in which a core is idle."""
+        """Start the process now: its imports take two seconds, and a core is still idle."""
         if self._uploader is not None:
             return
         self._uploader = subprocess.Popen(
@@ -64,7 +64,7 @@ class MLflowObserver(Observer):
             stderr=subprocess.DEVNULL,
             env=public_variables(),
             bufsize=0,
-            # The run handles Ctrl-C, and then reports its end.
+            # Ctrl-C reaches the run only, which then reports its end.
             process_group=0,
         )
         assert self._uploader.stdin is not None
@@ -85,7 +85,7 @@ class MLflowObserver(Observer):
     def on_request(self, request: Request, shared: int) -> None:
         if self._prompts is not None and request.id not in self._prompted:
             sent = {"sample": request.id, "prompt": request.prompt, "shared": shared}
-            # A disk without room for this has none for the journal, which stops the run.
+            # If the disk is full, the journal cannot be written either, which stops the run.
             with suppress(JournalError):
                 self._prompts.append(sent)
 
@@ -93,12 +93,12 @@ class MLflowObserver(Observer):
         self._reason = reason
 
     def on_finish(self, status: str) -> None:
-        """Wait until all is written, as long as there is progress.
+        """Wait until everything is written, as long as there is progress.
 
         Raises
         ------
         ObserverFailed
-            Not all of the run is in MLflow.
+            A part of the run is not in MLflow.
         """
         if self._prompts is not None:
             with suppress(JournalError):
@@ -123,14 +123,14 @@ class MLflowObserver(Observer):
             )
 
     def _send(self, **what: Any) -> None:
-        # A process that has ended gave its reason.
+        # A process that has ended has reported its reason.
         with suppress(BrokenPipeError):
             self._orders.write(json.dumps(what).encode() + b"\n")
 
     def _wait(self, uploader: "subprocess.Popen[bytes]", *, hurry: bool) -> str | None:
-        """Return None when all is written, else the obstacle.
+        """Return None when everything is written, else the reason why it is not.
 
-        ``hurry`` skips the wait for a second attempt.
+        ``hurry`` returns at the first failed attempt, without waiting for a second one.
         """
         patience = self.options.patience
         reason = f"no answer within {patience:g} s"
@@ -139,7 +139,7 @@ class MLflowObserver(Observer):
             line = self._answers.readline()
             if not line:
                 status = uploader.wait()
-                # It ended by a signal or an unforeseen error.
+                # Any other status is that of a signal or an unexpected error.
                 return {0: None, 1: reason}.get(status, f"its process ended with status {status}")
             obstacle: str | None = json.loads(line).get("reason")
             if obstacle is None:

@@ -1,8 +1,8 @@
-"""Observers of a run: several as one, none of which can harm it; and one that shows progress.
+"""Observers of a run: a group of observers that cannot make it fail, and a progress display.
 
-That one writes to standard error: bars on a terminal, a few lines elsewhere. A job of a
-parallel sweep writes lines on a terminal too, each with the job's name: the bars of
-several processes would write over one another.
+The display writes to standard error: bars on a terminal, a few lines elsewhere. A job of a
+parallel sweep writes lines on a terminal too, each with the job's name, because the bars of
+several processes would overwrite one another.
 """
 
 import atexit
@@ -22,16 +22,16 @@ from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level
 from specahd.tracking.store import one_line_error
 
-# Without a terminal, so many lines report the tickets.
+# Number of lines that report the tickets if there is no terminal.
 _LINES = 10
 
 
 class ObserverFailed(Exception):
-    """An observer could not do its part; the message is a sentence for the user."""
+    """Failure of an observer; the message is a sentence for the user."""
 
 
 class Observers(Observer):
-    """Calls every hook of all observers in order; drops an observer at its first exception.
+    """Group that calls every observer's hooks in order, and drops one at its first exception.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Observers(Observer):
 
 
 class ProgressObserver(Observer):
-    """Shows budget used, best scores, outcomes, time gone and time left.
+    """Display of the budget used, best scores, outcomes, elapsed time and remaining time.
 
     Parameters
     ----------
@@ -146,9 +146,9 @@ class ProgressObserver(Observer):
         self._say(f"{status} after {time.monotonic() - self._began:.0f} s")
 
     def _open(self) -> None:
-        """Begin to draw: a phase may come before the run starts, or without one."""
+        """Start the display; a phase may begin before the run starts, or without a run."""
         if not self._progress.live.is_started:
-            # A refusal may end the process first; the cursor must come back.
+            # If a refusal ends the process first, the cursor must be restored.
             atexit.register(self._progress.stop)
             self._progress.start()
 

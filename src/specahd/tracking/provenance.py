@@ -17,17 +17,17 @@ from specahd.runs.files import MACHINE, write_json
 
 LOCK = "dvc.lock"
 _STAGE = "DVC_STAGE"
-# Those that can change a result or how long it takes.
+# Packages that can change a result or its run time.
 _PACKAGES = ("numpy", "numba", "scipy", "pyvrp", "openai", "mlflow")
 
 
 def save_machine(directory: Path) -> None:
     """Write ``machine.json``: ``machine.*``, ``version.*`` and, in a repository, ``commit``.
 
-    ``machine.simd`` are the instruction sets that NumPy uses: with others the last bits of its
-    functions differ, and so may a search.
+    ``machine.simd`` are the instruction sets that NumPy uses. With other sets the last bits of
+    NumPy's functions differ, so a search may differ too.
 
-    Of a run that DVC started, ``dvc.stage`` is the stage, as ``train@cvrp-0``.
+    ``dvc.stage`` is the stage of a run that DVC started, for example ``train@cvrp-0``.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     facts = {
@@ -69,13 +69,13 @@ def dvc_hashes(root: Path) -> Mapping[str, str]:
     """Return the MD5 that DVC recorded of each out, by its path relative to ``root``.
 
     The outs are those of the pipeline (``dvc.lock``) and of the ``*.dvc`` files in
-    ``root`` itself; a directory's hash ends in ``.dir``. What DVC has not hashed is
-    left out, and a folder without DVC has none.
+    ``root`` itself; a directory's hash ends in ``.dir``. Outs that DVC has not hashed
+    are left out. For a folder without DVC the result is empty.
 
     Raises
     ------
     FileError
-        One of these files is not what DVC writes.
+        One of these files is not a valid file of DVC.
     """
     files = [path for path in (root / LOCK, *sorted(root.glob("*.dvc"))) if path.is_file()]
     return {name: md5 for path in files for name, md5 in _read_outs(path)}

@@ -1,7 +1,7 @@
-"""Checkpoints and runs by their names in MLflow; a checkpoint becomes a version of a model there.
+"""Checkpoints and runs by their names in MLflow, and checkpoints as versions of a model there.
 
-Only stores that are there are opened; nothing here makes one. MLflow is imported when
-it is asked something, which takes a second or two.
+Only existing stores are opened; this module creates none. MLflow is imported on
+demand, because the import takes a second or two.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 CHAMPION = "champion"
-"""The alias of the version that selection chose."""
+"""Alias of the version that was selected."""
 _MODEL = "model"
 _IDENTITY = "checkpoint_sha256"
 _RESUMED = re.compile(r"resume=([0-9a-f]{32})")
@@ -34,7 +34,7 @@ _ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a registered model, and whether it was made just now."""
+    """A version of a registered model; ``new`` if it was just created."""
 
     model: str
     number: int
@@ -58,9 +58,9 @@ def fetched_checkpoint(checkpoint: str, uri: str | None) -> Iterator[Path]:
     ConfigError
         The address is invalid, or there is no store to fetch from.
     FileError
-        The store does not have it.
+        The store does not have the checkpoint.
     CheckpointError
-        Raised in the block, it names the address instead of a temporary directory.
+        Raised in the block; the message gets the address in place of the temporary directory.
     """
     if not checkpoint.startswith(("models:", "runs:")):
         yield Path(checkpoint)
@@ -90,7 +90,7 @@ def _download(address: str, uri: str, folder: str) -> Path:
             if kind == "runs":
                 run_id, _, path = rest.partition("/")
                 return Path(client.download_artifacts(run_id, path, folder))
-            # Not left to MLflow, which would resolve the name in another store, the default one.
+            # Resolved here, because MLflow would resolve the name in its default store.
             name, separator, version_or_alias = re.split("([@/])", rest)
             if separator == "@":
                 version_or_alias = client.get_model_version_by_alias(name, version_or_alias).version
@@ -107,7 +107,7 @@ def _download(address: str, uri: str, folder: str) -> Path:
 def _remove_unlisted(directory: Path) -> None:
     """Remove the files of a copy that its checksums do not list.
 
-    A run that went on lays its later checkpoint over the earlier one in the store,
+    A resumed run writes its later checkpoint over the earlier one in the store,
     where programs of the earlier one remain.
     """
     sums = directory / SUMS
@@ -120,7 +120,7 @@ def _remove_unlisted(directory: Path) -> None:
 
 
 def resolve_resume(arguments: Sequence[str], store: str) -> list[str]:
-    """Replace an MLflow run in ``resume=`` by its directory.
+    """Replace an MLflow run id in ``resume=`` by the directory of the run.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _run_directory(run: str, uri: str) -> str:
             f"The run {run} in {without_password(uri)} is no training, so it cannot be resumed."
         )
     directory = str(tags["directory"])
-    # It becomes a word of the command line.
+    # The directory becomes a word of the command line.
     if not Path(directory).is_absolute() or "${" in directory or not directory.isprintable():
         raise FileError(f"The run {run} in {without_password(uri)} names no directory.")
     return directory
@@ -163,16 +163,16 @@ def register_checkpoint(
     save: Callable[[Path, Path], None],
     tags: Mapping[str, str],
 ) -> Version:
-    """Make a run's checkpoint a version of its problem's model, unless it is one already.
+    """Register a run's checkpoint as a version of its problem's model, unless it is one already.
 
-    ``directory`` holds the checkpoint as fetched from the run; ``save`` makes a folder that is
-    a model of it. The version appears last, when all of it is in the store: what a killed
-    process leaves is made again by the next.
+    ``directory`` holds the checkpoint as fetched from the run; ``save`` writes a folder with
+    its MLflow model. The version is created last, when all its files are in the store. If the
+    process is killed before that, the next call writes the files again.
 
     Raises
     ------
     CheckpointError
-        It was altered, or is another problem's.
+        The checkpoint was altered, or belongs to another problem.
     """
     name, run_id = f"specahd-{problem}", run.info.run_id
     if thaw(directory).problem != problem:

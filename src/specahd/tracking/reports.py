@@ -22,7 +22,7 @@ def log_report(store: Store, root: Path, directory: Path, checkpoints: Iterable[
     """Log a report's files to MLflow, and tag the runs that it reads.
 
     A report that is written to the same directory again replaces the files of its run. The newest
-    run of each checkpoint's directory is tagged with the hash that DVC has of the checkpoint.
+    run of each checkpoint's directory is tagged with DVC's hash of the checkpoint.
     Checkpoints unknown to DVC and runs unknown to MLflow are skipped, and without a store or
     its experiment nothing is logged.
 
@@ -31,17 +31,17 @@ def log_report(store: Store, root: Path, directory: Path, checkpoints: Iterable[
     root
         The folder of ``dvc.lock``.
     directory
-        The report's.
+        The directory of the report.
 
     Returns
     -------
     str
-        A line for the user if the store cannot be used, else nothing.
+        A line for the user if the store cannot be used, else an empty text.
 
     Raises
     ------
     FileError
-        A file of DVC is not what DVC writes.
+        A file of DVC is not valid.
     """
     hashes = dvc_hashes(root)
     known = {
@@ -87,7 +87,7 @@ def _log(client: "MlflowClient", experiment: str, directory: Path) -> None:
 
 
 def _condition(directory: Path) -> str:
-    """Return the condition on a run that it is of this directory."""
+    """Return the search condition for the runs of a directory."""
     path = str(directory.resolve())
     quote = '"' if "'" in path else "'"
     return f"tags.directory = {quote}{path}{quote}"

@@ -1,4 +1,4 @@
-"""One run in an MLflow store: found or made, and written so that writing again changes nothing."""
+"""One run in an MLflow store: found or created, and written idempotently."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -14,39 +14,39 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 KEY = "specahd.key"
-# The longest value that MLflow accepts.
+# Lengths of the longest values that MLflow accepts.
 LONGEST_TAG, _LONGEST_PARAM = 5000, 6000
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class MlflowRunWriter:
-    """Writes the run of one training.
+    """Writer of the run of one training.
 
     Metrics have the time at which they were measured, so that MLflow drops those that
-    it has. The run is looked for before it is made where an earlier writing may have
-    made it already.
+    it has already. If an earlier process may have created the run, the run is searched
+    for before it is created.
 
     Attributes
     ----------
     doubt
-        Whether what is written next may be there already.
+        Whether the next values to write may be in the store already.
     """
 
     def __init__(self, store: Store, *, doubt: bool) -> None:
-        # A request that is repeated unseen could make a run twice.
+        # A request that MLflow repeats by itself could create a run twice.
         os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] = "0"
         self.client, self.experiment = store.connect()
         self.doubt = doubt
 
     def open(self, key: str, described: Description, began: int, unmeasured: Iterable[str]) -> None:
-        """Find the run by its key, or make it; add missing fields, and mark it as running.
+        """Find the run by its key, or create it; add missing fields, and mark it as running.
 
-        By the key alone: a directory of somebody else's could name any run of this store.
+        Only the key identifies a run, as an untrusted directory could name any run of the store.
 
         Parameters
         ----------
         unmeasured
-            Metrics that are nan until they are measured.
+            Names of metrics that are nan until they are measured.
         """
         tags = described.tags()
         found = self._search(f"tags.`{KEY}` = '{key}'") if self.doubt else None
@@ -55,7 +55,7 @@ class MlflowRunWriter:
         params = {name: v for name, v in described.params().items() if name not in had.params}
         differing = {name: value for name, value in tags.items() if had.tags.get(name) != value}
         nothing = {name: nan for name in unmeasured if name not in had.metrics}
-        # Before all else, so that whatever is measured is newer.
+        # Logged first, so that every measured value is newer.
         self.fill(nothing, params, differing, at=began - 1)
         if datasets := described.datasets():
             self.client.log_inputs(run_id, datasets)
@@ -77,7 +77,7 @@ class MlflowRunWriter:
         *,
         at: int = 0,
     ) -> None:
-        """Log metrics, parameters and tags, in as few requests as MLflow takes."""
+        """Log metrics, parameters and tags, in as few requests as MLflow allows."""
         from mlflow.entities import Metric, Param, RunTag
 
         self.client.log_batch(
@@ -88,7 +88,7 @@ class MlflowRunWriter:
         )
 
     def write_text(self, text: str, name: str) -> None:
-        """Keep a text as an artifact."""
+        """Store a text as an artifact."""
         self.client.log_text(self.parent.info.run_id, text, name)
 
     def _create(self, name: str, tags: Mapping[str, str], began: int) -> "Run":

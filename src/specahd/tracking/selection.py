@@ -1,10 +1,10 @@
-"""Which training run of a problem is the champion: a rule, stated before any score is read.
+"""The rule that selects the champion of a problem's training runs, fixed before scores are read.
 
-A run counts when it is complete (it ended well and spent its budget), when its problem with
-all its options, its pools and, if one is named, its budget are the ones asked for, and when
-its checkpoint fails on no instance of the selection pool. Of the runs that count, the
-largest mean improvement on that pool wins; ties go to the smaller seed, then run id. Runs that
-were measured on different instances of the pool are not ranked against each other.
+A run counts if it is complete (it ended well and spent its budget), if it has the requested
+problem with all options, pools and, where one is given, budget, and if its checkpoint fails on
+no instance of the selection pool. Of the runs that count, the one with the largest mean
+improvement on that pool is selected; ties go to the smaller seed, then to the smaller run id.
+Runs that were measured on different instances of the pool are not ranked against each other.
 """
 
 import math
@@ -31,12 +31,12 @@ _PAGE, _REASONS = 1000, 3
 
 @dataclass(frozen=True, slots=True)
 class TrainedRun:
-    """A training run as selection sees it.
+    """A training run, and the reason if it does not count in the selection.
 
     Parameters
     ----------
     objection
-        Why it does not count; empty if it does.
+        Reason why the run does not count; empty if it counts.
     """
 
     run: "Run"
@@ -61,12 +61,12 @@ class TrainedRun:
 
     @property
     def measured_on(self) -> float | None:
-        """Mean baseline cost on the selection pool: equal instances have equal ones."""
+        """Mean baseline cost on the selection pool, which is equal for equal instances."""
         return self._measure(_BASELINE)
 
     @property
     def scores(self) -> tuple[float | None, float | None]:
-        """Mean improvements on the selection pool and on validation, which selects nothing."""
+        """Mean improvements on the selection pool and on validation (not used to select)."""
         return self.selection, self._measure(_VALIDATION)
 
     def _measure(self, name: str) -> float | None:
@@ -86,14 +86,14 @@ def ranked_trainings(
     Parameters
     ----------
     settings
-        By their dotted names, the options that a run must have had to count.
+        Values of the options, by dotted name, that a run must have to count.
     sweep
-        Run id of the sweep that they must be jobs of.
+        Run id of a sweep; only its jobs are returned.
 
     Raises
     ------
     FileError
-        There is no such experiment.
+        The store has no such experiment.
     """
     found = client.get_experiment_by_name(experiment)
     if found is None:
@@ -112,7 +112,7 @@ def choose_champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
     Raises
     ------
     FileError
-        None counts, or those that do were measured on different instances.
+        No run counts, or the runs that count were measured on different instances.
     """
     if not runs:
         raise FileError(f"There is no run of {problem} to select from.")
@@ -166,7 +166,7 @@ def _objection(run: "Run", settings: Mapping[str, Any]) -> str:
     if math.isnan(run.data.metrics.get(_SELECTION, math.nan)):
         return "not measured on the selection pool"
     for name, value in settings.items():
-        # A missing option of an older run is no reason.
+        # An option that an older run does not have is ignored.
         had = run.data.params.get(name, str(value))
         if had != str(value):
             return f"{name}={had}"

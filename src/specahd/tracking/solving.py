@@ -14,7 +14,7 @@ from specahd.core.settings import SearchLimit
 from specahd.engine.neighbourhood_search import SearchProgress
 
 _LINES = 10
-"""Without a terminal, so many lines report the search."""
+"""Number of lines that report the search if there is no terminal."""
 _ENDS = {
     "time": "the time is up",
     "repairs": "all were made",
@@ -26,7 +26,7 @@ _UNITS = ("", "k", "M", "G")
 
 
 class SolvingLine:
-    """Shows cost, gap, repairs per second and time left.
+    """Live line with the cost, the gap, repairs per second and the remaining time.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class SolvingLine:
         self._first: float | None = None
 
     def show(self, moment: SearchProgress) -> None:
-        """Show where the search stands."""
+        """Show the progress of the search."""
         if self._first is None:
             self._first = moment.cost
         tenth = int(moment.share * _LINES)
@@ -108,7 +108,7 @@ def print_summary(
     """Print the result of a search and its files on standard output."""
     start, cost = statistics["start"], statistics["cost"]
     compared = f", gap {format_gap(cost, target)} to {format_cost(target)}" if target else ""
-    # Nothing gained is no -0.00%.
+    # An improvement of zero is not shown as -0.00%.
     gain = f"{0.0 - 100 * statistics['improvement']:+.2f}%"
     workers = f", {statistics['workers']} workers" if statistics["workers"] > 1 else ""
     speed = f"{format_count(statistics['repairs_per_second'])}/s{workers}"

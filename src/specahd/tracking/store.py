@@ -26,7 +26,7 @@ _SETTINGS = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
-"""Of MLflow, where the user has set nothing else."""
+"""Environment variables of MLflow, set unless the user has set them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Store:
     Parameters
     ----------
     uri
-        Tracking store. A ``sqlite:///`` file is made, once, under a file lock.
+        Tracking store. A ``sqlite:///`` file is created once, under a file lock.
     artifacts
         Directory of the artifacts of a sqlite store.
     """
@@ -52,14 +52,14 @@ class Store:
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
 
     def connect(self) -> "tuple[MlflowClient, str]":
-        """Open the store, or make it; return a client and the experiment's id."""
+        """Open the store, or create it; return a client and the experiment's id."""
         _import_mlflow()
         database = sqlite_file(self.uri)
         location = None
         if database is not None:
             database.parent.mkdir(parents=True, exist_ok=True)
             location = Path(self.artifacts).resolve().as_uri()
-        # Two processes that migrate one fresh database at a time break it for good.
+        # Two processes that migrate a new database at the same time would corrupt it.
         lock = FileLock(f"{database}.lock", timeout=60) if database else nullcontext()
         with lock:
             if database is not None and location is not None and not database.exists():
@@ -74,7 +74,7 @@ class Store:
             if found is None or view.TAG not in found.tags:
                 client.set_experiment_tag(experiment, view.TAG, view.saved_view())
             if database is not None:
-                # Readers (the UI) and writers no longer wait for each other.
+                # In this mode readers (the UI) and writers do not wait for each other.
                 with closing(sqlite3.connect(database)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
         return client, experiment
@@ -87,14 +87,14 @@ class Options(Store):
     Parameters
     ----------
     traces
-        Whether requests to the language model are kept as traces; None where one is asked.
+        Whether requests to the language model are kept as traces. None: if there is a model.
     patience
         Seconds without any progress after which the end of a run no longer waits for MLflow.
 
     Raises
     ------
     ConfigError
-        A value is none of these.
+        ``traces`` or ``patience`` has another type or value.
     """
 
     traces: bool | None = None
@@ -111,12 +111,12 @@ class Options(Store):
 
 @contextmanager
 def open_store(uri: str) -> "Iterator[MlflowClient]":
-    """Open an existing store; turn its errors in the block into one sentence.
+    """Open an existing store; raise its errors in the block as one sentence.
 
     Raises
     ------
     FileError
-        There is none, or it cannot be reached, or it does not have what is asked for.
+        The store does not exist, cannot be reached, or refuses a request.
     """
     path = sqlite_file(uri)
     if path is not None and not path.is_file():
@@ -132,13 +132,13 @@ def open_store(uri: str) -> "Iterator[MlflowClient]":
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].split(". ")[0]
         if " failed with exception " in reason:
             raise FileError(f"The MLflow store {store} cannot be reached.") from None
-        # A server puts its code first.
+        # The message of a server begins with an error code.
         reason = without_password(re.sub("^[A-Z_]+: ", "", reason)).rstrip(".")
         raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
 
 
 def sqlite_file(uri: str) -> Path | None:
-    """Return the file of a sqlite store, since a query would create a missing one."""
+    """Return the file of a sqlite store, to test it: a query would create a missing one."""
     return Path(uri.removeprefix(_SQLITE)) if uri.startswith(_SQLITE) else None
 
 
@@ -168,12 +168,12 @@ def _client(uri: str) -> "MlflowClient":
     from mlflow import MlflowClient
 
     database = sqlite_file(uri)
-    # MLflow keeps what it has opened by its address, so that must not depend on the directory.
+    # MLflow caches open stores by address, so the address must not depend on the directory.
     return MlflowClient(f"{_SQLITE}{database.resolve()}" if database else uri)
 
 
 def _create_store(database: Path, location: str) -> None:
-    """Create an empty store atomically: a kill amid its migrations would break it."""
+    """Create an empty store atomically, as a kill during its migrations would corrupt it."""
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
     draft = database.with_name(f".{database.name}.draft")

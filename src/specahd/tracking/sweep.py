@@ -1,9 +1,8 @@
-"""A sweep in MLflow: the parent of its jobs' runs, with their means and how many came through.
+"""A sweep in MLflow: the parent of its jobs' runs, with their means and the numbers of jobs.
 
-The parent is made before any job starts, and ``sweep.json`` in the sweep's
-directory tells the jobs its id. Results are read from the jobs' directories, so
-they are there whatever became of their trackers. A tracker that fails costs a
-warning.
+The parent is created before any job starts. The jobs read its id from ``sweep.json``
+in the sweep's directory. Results are read from the jobs' directories, so they do not
+depend on the jobs' trackers. A tracker that fails only causes a warning.
 """
 
 import json
@@ -39,7 +38,7 @@ _GROUPS = ("problem", "method", "llm", "budget")
 
 
 class SweepCallback(Callback):
-    """Opens a sweep's run before its jobs start, closes it after them, and prints a summary.
+    """Hydra callback that opens a sweep's run, closes it after the jobs and prints a summary.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class SweepCallback(Callback):
             self._try("has no MLflow run", lambda: _open(store, config))
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Record the end of the sweep; also called when it broke off."""
+        """Record the end of the sweep; also called after an interrupted sweep."""
         self._try("is not summarised in full", lambda: _finish(config))
 
     def _try(self, consequence: str, work: Callable[[], None]) -> None:
@@ -87,7 +86,7 @@ def _store(config: DictConfig) -> Store | None:
 
 def _words(config: DictConfig) -> list[str]:
     """Return the options that an experiment sweeps, and those of the command line."""
-    # An override may refer to values that only a job has.
+    # An override may refer to values that exist only in a job.
     words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
     params = config.hydra.sweeper.get("params") or {}
     return [*(f"{key}={value}" for key, value in params.items()), *words]
@@ -96,7 +95,7 @@ def _words(config: DictConfig) -> list[str]:
 def _count(config: DictConfig) -> int:
     """Return the number of jobs, 0 if it is unknown."""
     hydra = GlobalHydra.instance()
-    # When a sweep broke off, Hydra has left; then a glob cannot be counted.
+    # After an interrupted sweep Hydra is no longer initialised; a glob cannot be counted.
     loader = hydra.config_loader() if hydra.is_initialized() else None
     overrides = OverridesParser.create(loader).parse_overrides(_words(config))
     # Hydra takes the last value of an option that is given twice.
@@ -117,7 +116,7 @@ def _finish(config: DictConfig) -> None:
 
 
 def _open(store: Store, config: DictConfig) -> None:
-    """Create the sweep's run, or resume that of a broken-off sweep."""
+    """Create the sweep's run, or resume that of an interrupted sweep."""
     directory = Path(config.hydra.sweep.dir)
     client, experiment = store.connect()
     run = _known(client, experiment, directory / SWEEP)
@@ -177,14 +176,14 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
     client, experiment = store.connect()
     run = _known(client, experiment, path)
     if run is None:
-        # The jobs began without it, and a warning gave the reason.
+        # The jobs began without a run, and a warning stated the reason.
         return
     if not results.jobs:
         client.delete_run(run)
         path.unlink()
         return
     now = time.time_ns() // 1_000_000
-    # The UI lists metrics in the order in which they came: improvement first.
+    # The UI lists metrics in the order in which they were logged: improvement first.
     measures = {
         f"{percent_metric(pool)}/{name}": round(100 * value, 2)
         for pool in POOLS
@@ -211,7 +210,7 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
 def _measures(results: SweepResults, name: str) -> Iterator[tuple[str, float]]:
     """Yield mean and deviation of each configuration; nan where there is none."""
     for each in results.configurations():
-        # MLflow's names hold no sign of equality.
+        # Names in MLflow cannot contain an equals sign.
         label = re.sub(r"[^\w\-. :/]", "_", each.label.replace("=", ":"))
         suffix = f"/{label}" if label else ""
         yield f"mean{suffix}", each.means.get(name, math.nan)

@@ -1,4 +1,4 @@
-"""The description of a sweep's run in MLflow: how far it came, its best jobs, how to go on."""
+"""The description of a sweep's run in MLflow: its progress, best jobs and resume command."""
 
 import shlex
 from pathlib import Path
@@ -25,7 +25,7 @@ def resume_command(config: DictConfig, directory: Path) -> str:
 
 
 def write_sweep_note(results: SweepResults, jobs: int, experiment: str, command: str) -> str:
-    """Return the description of a sweep that began, or ended.
+    """Return the description of a sweep, at its start or its end.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def write_sweep_note(results: SweepResults, jobs: int, experiment: str, command:
     experiment
         The id of the experiment of the sweep's run.
     command
-        What goes on with it.
+        The command that resumes the sweep.
     """
     counts = results.counts
     complete, known = counts["complete"], jobs or sum(counts.values())

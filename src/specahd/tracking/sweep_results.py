@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from specahd.reporting.document import Document
 
 RESULTS_PAGE = "results.html"
-"""The page of a sweep among its artifacts."""
+"""Name of the page of a sweep, among its artifacts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The jobs of a sweep that differ in nothing but the seed; ``label`` is empty for all jobs.
+    """Jobs of a sweep that differ only in the seed; ``label`` is empty if these are all jobs.
 
     Means and deviations are those of the complete jobs. A deviation is that of a
-    sample (n - 1), so there is none of a single job.
+    sample (n - 1), so a single job has none.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class SweepResults:
-    """The jobs that left a run, one of each configuration and seed, by their names.
+    """The jobs that wrote a run, sorted by name: one of each configuration and seed.
 
-    A sweep that was called again with other options may have numbered its jobs anew.
+    A sweep that was called again with other options may have renumbered its jobs.
 
     Parameters
     ----------
     failed
-        How many began and left none.
+        Number of jobs that began and wrote no run.
     not_started
-        How many never began, since the sweep ended before.
+        Number of jobs that never began, since the sweep ended before.
     """
 
     directory: Path
@@ -65,12 +65,12 @@ class SweepResults:
 
     @classmethod
     def read(cls, directory: Path, jobs: int) -> "SweepResults":
-        """Read the directory of a sweep of so many jobs.
+        """Read the directory of a sweep with this number of jobs.
 
         Raises
         ------
         FileError
-            A job's file is not what a run writes.
+            A job's file is not one that a run writes.
         """
         found = choose_runs(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
         found.sort(key=lambda run: run.name)
@@ -114,7 +114,7 @@ class SweepResults:
 
     def document(self) -> "Document":
         """Return the comparison of the jobs, with the tables and curves of a report."""
-        # A command that is refused says so before these are there.
+        # Imported on demand, so that a refused command does not wait for these modules.
         from specahd.reporting.methods import comparison_tables, is_comparison
         from specahd.reporting.summary import summarise
 

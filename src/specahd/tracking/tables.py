@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from specahd.tracking.selection import TrainedRun
 
 _POOL_WIDTH = 16
-"""Characters of a pool's name that stand in one line; a longer one is broken."""
+"""Most characters of a pool's name in one line; a longer name is wrapped."""
 _KEPT = 3
-"""Columns of figures that are never left out: before, after, and the difference."""
+"""Number of columns that are never left out: before, after, and the difference."""
 _NOTHING = 0.00005
-"""The least improvement that two digits of a percentage show."""
+"""Least improvement, as a share, that a percentage with two decimals shows."""
 _WIDEST = 1000
-"""Columns of a terminal on which every table has all of its figures."""
+"""Width in characters at which every table shows all of its figures."""
 
 
 def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Sequence[str]) -> None:
-    """Print a table of pools: baseline, repaired cost, improvement, other baselines beside."""
+    """Print a table of pools: baseline, repaired cost, improvement, and other baselines."""
     output = stdout_console()
     columns = _columns(summaries)
     pools = [f"{summary.pool} ({summary.instances})" for summary in summaries]
@@ -35,7 +35,7 @@ def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Seque
     if "rollbacks" in columns:
         caption += "; rollbacks: rebuilt regions without a feasible merge, of all"
     table = new_table(title, caption)
-    # The only column that may be broken; what stands in the others is never cut.
+    # Only this column may be wrapped; the cells of the others are never cut.
     table.add_column("pool", overflow="fold")
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -51,7 +51,7 @@ def _columns(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
     """Return the columns of figures by their headings, the references last."""
     [source] = {summary.baseline for summary in summaries}
     columns = {
-        # The title has the name of a file.
+        # The name of a file is in the title.
         source if len(source) <= _POOL_WIDTH else "incumbent": [
             f"{each.baseline_cost:,.1f}" for each in summaries
         ],
@@ -65,7 +65,7 @@ def _columns(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
 
 
 def _table_width(columns: Mapping[str, Sequence[str]], pool: int) -> int:
-    """Return how wide the table is, with the lines and blanks around every cell."""
+    """Return the width of the table, with the lines and blanks around every cell."""
     figures = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
     return 1 + sum(width + 3 for width in (pool, *figures))
 
@@ -80,7 +80,7 @@ def _drop_columns(columns: dict[str, list[str]], width: int, pool: int) -> list[
 
 
 def _remarks(summaries: "Sequence[PoolSummary]") -> list[str]:
-    """Describe failures, and a missing gain, in words."""
+    """Return sentences on failures, and on pools without an improvement."""
     lines = []
     for each in summaries:
         if each.failed:
@@ -98,7 +98,7 @@ def _remarks(summaries: "Sequence[PoolSummary]") -> list[str]:
 
 
 def cheaper_references(summary: "PoolSummary") -> list[str]:
-    """Name a baseline solver with cheaper solutions than the written ones."""
+    """Return a line on each baseline solver with cheaper solutions than the written ones."""
     lines = []
     for name, count in summary.cheaper.items():
         of_all = f"on {count} of {summary.instances} instances"

@@ -1,8 +1,8 @@
-"""Every request to the language model as a trace of MLflow.
+"""Traces in MLflow: one for each request to the language model.
 
-A trace holds prompt and reply, tokens and money, in the attributes from which MLflow draws its
-overview. Its session is the round of its level. What became of the program, and its score, are
-feedback. What all prompts of a level begin with is a version in the registry of prompts.
+A trace holds prompt, reply, tokens and cost, in the attributes that MLflow's overview reads.
+Its session is the round and the level. The program's outcome and score are feedback. The
+common beginning of all prompts of a level is a version in the prompt registry.
 """
 
 import os
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from mlflow.entities.model_registry import PromptVersion
 
 OFFLINE = "offline"
-"""The proposer that asks no model."""
+"""Name of the proposer that uses no language model."""
 _REQUEST = "\n\n{{request}}"
-"""Stands in a registered prompt for all that differs between the requests of a level."""
+"""Placeholder in a registered prompt for the text that differs between a level's requests."""
 
 
 def asks_model(choices: Mapping[str, str]) -> bool:
-    """Say whether the programs of a run come from a language model."""
+    """Return whether the programs of a run come from a language model."""
     return choices.get("llm") != OFFLINE
 
 
 @dataclass
 class Traces:
-    """Keeps the requests of one run.
+    """Writer of the traces of one run.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Traces:
     choices
         The parameters that distinguish the run.
     params
-        All of its parameters.
+        All parameters of the run.
     """
 
     writer: MlflowRunWriter
@@ -52,19 +52,19 @@ class Traces:
     _versions: dict[tuple[str, str], "PromptVersion"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Asynchronous threads would drop failed traces.
+        # Asynchronous logging would drop failed traces.
         os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
         import mlflow
 
         mlflow.set_tracking_uri(self.writer.client.tracking_uri)
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
-        """Keep the request that a record of the journal answers.
+        """Write the trace of the request that a journal record answers.
 
         Parameters
         ----------
         known
-            Another process has written it.
+            Whether the record was uploaded before; then nothing is written.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class Traces:
         request = entry.request
         if request is None or known or (self.writer.doubt and self._is_there(request)):
             return
-        # They are made in order, so those that follow are not there either.
+        # Traces are written in order, so the later ones are not in the store either.
         self.writer.doubt = False
         self._write(entry, request)
         if not self._is_there(request):
@@ -122,7 +122,7 @@ class Traces:
                 "total_tokens": read + written,
             },
             "mlflow.llm.cost": {"total_cost": reply.get("cost", 0.0)},
-            # A local server, and a mixture, choose the model themselves.
+            # A local server, or a mixture, selects the model itself.
             "mlflow.llm.model": provider if model == "None" else model,
             "mlflow.llm.provider": provider,
         }
@@ -144,7 +144,7 @@ class Traces:
                 )
 
     def _version(self, name: str, template: str) -> "PromptVersion":
-        """Return the version of a registered prompt with this text; a new one if none has it."""
+        """Return the version of a registered prompt with this text; create it if there is none."""
         key = name, template
         if key not in self._versions:
             client = self.writer.client

@@ -1,4 +1,4 @@
-"""``make ui``: MLflow's own server over the store of this folder, on one port of this machine."""
+"""``make ui``: MLflow's own server for the store of this folder, on a port of this machine."""
 
 import errno
 import os
@@ -11,24 +11,24 @@ from specahd.tracking import view
 from specahd.tracking.store import Store, sqlite_file
 
 ARTIFACTS, EXPERIMENT = "mlruns/artifacts", "specahd"
-"""As ``conf/tracking/mlflow.yaml`` has them, for a store that no training has made yet."""
-# For looking only: runs write to the database themselves.
+"""Values of ``conf/tracking/mlflow.yaml``, for a store that no training has created yet."""
+# The server is for viewing only: runs write to the database themselves.
 _SETTINGS = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
 
 
 def free_port(text: str) -> int:
-    """Return the port that is asked for.
+    """Return the requested port, if this machine has it free.
 
     Raises
     ------
     ConfigError
-        It is none, or this machine does not give it.
+        The text is not a port, or the port is not available.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535):
         raise ConfigError(f"Expected PORT from 1 to 65535, got {text!r}.")
     port = int(text)
     with socket.socket() as trial:
-        # As the server does: what has just ended there is not in the way.
+        # As the server does: a server that has just ended does not block the port.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind(("127.0.0.1", port))
@@ -42,12 +42,12 @@ def free_port(text: str) -> int:
 
 
 def prepare_store(port: int) -> str:
-    """Make the store if there is none; return the message to print before the server starts.
+    """Create a missing store; return the message to print before the server starts.
 
     Raises
     ------
     WriteError
-        It cannot be made.
+        The store cannot be created.
     """
     text = view.ui_address(view.STORE, "1", port) + "\n"
     database = sqlite_file(view.STORE)
@@ -61,7 +61,7 @@ def prepare_store(port: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Become the server on the port that the command line names; 2 if that cannot be."""
+    """Replace this process by the server on the given port; return 2 if that is impossible."""
     [text] = sys.argv[1:] if arguments is None else arguments
     try:
         port = free_port(text)

@@ -1,4 +1,4 @@
-"""Uploads a run directory to MLflow, from the position in ``mlflow.json`` on."""
+"""Upload of a run directory to MLflow, from the position in ``mlflow.json`` on."""
 
 import fcntl
 import os
@@ -48,30 +48,30 @@ _FILES = (
 )
 _STATUS = {"complete": "FINISHED", "partial": "FINISHED", "interrupted": "KILLED"}
 """MLflow's status by a run's status; FAILED for any other."""
-# The UI lists a run's metrics in the order in which they came: improvement first.
+# The UI lists a run's metrics in the order in which they were logged: improvement first.
 _UNMEASURED = [percent_metric(pool) for pool in files.POOLS]
-# So many records at a time, so that the mark is never far behind.
+# Most records of a step; few, so that the cursor is never far behind.
 _RECORDS = 25
 _LIMIT = 1 << 16
 _PAGE_SECONDS = 10.0
-"""The page on the search is as old, at most, while records come."""
+"""Seconds between two versions of the page on the search, while records arrive."""
 
 
 @dataclass(slots=True)
 class SyncCursor:
-    """How far a run was uploaded, and where to.
+    """Position of the upload of a run, and its destination.
 
     Parameters
     ----------
     key
-        Stands in a tag of the run, by which it is found; new unless given.
+        Value of a tag by which the run is found; a new one by default.
     store, experiment, experiment_id, run_id
-        Where the run is; empty as long as it was not made. The experiment has a name and an
-        id; in a mark of an earlier version it has no id.
+        Location of the run; empty until it is known. ``experiment`` is the name of the
+        experiment. A cursor of an earlier version has no ``experiment_id``.
     records
-        How many records of the journal are there.
+        Number of records of the journal that are uploaded.
     reason
-        Why the run ended early; empty if that is unknown or the run goes on.
+        Reason why the run ended early; empty if it is unknown or the run continues.
     """
 
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -108,7 +108,7 @@ def upload_lock(directory: Path) -> Iterator[None]:
     Raises
     ------
     FileError
-        One does.
+        Another process uploads the directory.
     """
     handle = os.open(directory, os.O_RDONLY)
     try:
@@ -121,7 +121,7 @@ def upload_lock(directory: Path) -> Iterator[None]:
 
 
 class UploadFailed(Exception):
-    """An upload failed; the message is one line with the reason, without passwords."""
+    """Failure of an upload; the message is one line with the reason, without passwords."""
 
     def __init__(self, error: BaseException) -> None:
         # The error of the disk, the network or the database is clearer than its wrappers.
@@ -136,15 +136,15 @@ class UploadFailed(Exception):
 class RunUpload:
     """The upload of one run directory to one MLflow run.
 
-    A failed step can be tried again, by this object or by another process: the cursor
-    in the directory has the position, and what may have been written already is looked
-    for first. Only one process may do it at a time (:func:`upload_lock`). Whatever is raised
-    is an :class:`UploadFailed`.
+    A failed step can be repeated, by this object or by another process: the cursor in the
+    directory stores the position, and values that may be in the store already are searched
+    for first. Only one process may upload a directory at a time (:func:`upload_lock`). All
+    exceptions are raised as :class:`UploadFailed`.
 
     Attributes
     ----------
     samples
-        The number of samples it has passed.
+        Number of samples processed, with those of earlier uploads.
     """
 
     def __init__(self, options: Options, directory: Path) -> None:
@@ -164,12 +164,12 @@ class RunUpload:
             return self._step(final=False)
 
     def close(self, status: str, reason: str | None = None) -> Iterator[None]:
-        """Upload the end of a run, and mark the run as ended; yields after each part.
+        """Upload the end of a run, and mark the run as ended; yield after each part.
 
         Parameters
         ----------
         reason
-            Why it ended before it was complete; None if only the mark in the directory can tell.
+            Reason why the run ended early. None: the reason in the cursor of the directory.
         """
         self._reason = reason
         with self._telling():
@@ -229,12 +229,12 @@ class RunUpload:
             cursor = SyncCursor(cursor.key, *place, reason=cursor.reason)
         if self._reason is not None:
             cursor.reason = self._reason
-        # The key is on disk before a run has it.
+        # The key is written to disk before a run gets it.
         cursor.write(self._directory)
         writer = MlflowRunWriter(self._options, doubt=doubt)
         described = Description(self._directory)
         writer.open(cursor.key, described, self._follower.began, _UNMEASURED)
-        # The results of an ended run follow later.
+        # The results of an ended run are uploaded later.
         if not ended:
             links = write_links(writer.experiment, writer.parent.info.run_id)
             under_way = {STATUS: "running", NOTE: links + write_opening(self._directory)}
@@ -286,7 +286,7 @@ class RunUpload:
         """Write the run's status and note, and mark the candidates in its checkpoint."""
         programs = read_frozen_programs(self._directory)
         if _STATUS.get(status) == "FINISHED":
-            # No other checkpoint will take the place of this one.
+            # This checkpoint is final: no other one will replace it.
             self._candidates.mark(programs)
             self._candidates.write()
         uri, run_id = without_password(self._options.uri), writer.parent.info.run_id

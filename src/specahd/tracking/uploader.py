@@ -1,9 +1,9 @@
-"""The process that brings a run into MLflow while the run goes on.
+"""The process that uploads a run to MLflow while the run continues.
 
-It is told in lines of JSON on standard input: where to write, then of which run directory,
-whose files it follows, and at last the run's status and the reason. From then on it says a
-line whenever it gets on, and why it does not. What it does not manage is mended by
-``python -m specahd.track``, for all that it needs is in the directory.
+It reads lines of JSON from standard input: the options of the store, then the run directory,
+and at the end the run's status and the reason. It follows the files of the directory. After the
+status it writes a line at each progress, and the reason at each failure. A failed upload can be
+completed with ``python -m specahd.track``, because all the data is in the directory.
 """
 
 import gc
@@ -22,15 +22,15 @@ from specahd.tracking import figures
 from specahd.tracking.store import Options
 from specahd.tracking.upload import RunUpload, UploadFailed, upload_lock
 
-# Seconds between two looks at the journal, and at most between two attempts.
+# Seconds between two readings of the journal; most seconds between two attempts.
 _POLL_SECONDS, _LONGEST_PAUSE = 1.0, 30.0
-# A server may come back; any other store that cannot be opened so often stays closed.
+# Number of attempts to open a store that is not a server; a server may come back.
 _ATTEMPTS = 3
 
 
 @dataclass
 class MlflowUploader:
-    """Serves one run: orders come in lines of one stream, answers go to the other."""
+    """Uploader of one run: reads orders from one stream, a line each, and writes answers."""
 
     options: Options
     directory: Path
@@ -43,7 +43,7 @@ class MlflowUploader:
     _failures: int = 0
 
     def serve(self) -> int:
-        """Upload the run; return 0 when all is done, 1 if that is given up."""
+        """Upload the run; return 0 when it is complete, 1 if the upload is abandoned."""
         with ExitStack() as stack:
             upload = None
             while True:
@@ -74,13 +74,13 @@ class MlflowUploader:
             self._answer()
 
     def _stays_closed(self, error: Exception) -> bool:
-        # Another process that brings the same run in will end.
+        # Another process that uploads the same run will end.
         if isinstance(error, FileError) or self._opened or self.options.uri.startswith("http"):
             return False
         return self._failures >= _ATTEMPTS
 
     def _await_order(self, seconds: float) -> None:
-        """Wait, but not once the run's status is known and was not."""
+        """Wait for the given time, or until the run's status arrives."""
         if self._status is not None:
             time.sleep(seconds)
         elif select.select([self.orders], [], [], seconds)[0]:
@@ -97,15 +97,15 @@ class MlflowUploader:
         try:
             self.answers.write(json.dumps(what) + "\n")
         except BrokenPipeError:
-            # The run was killed while it waited; the rest is uploaded all the same.
+            # The run was killed while it waited; the upload continues.
             self._abandoned = True
 
 
 def main() -> int:
-    """Serve a run by the orders on standard input; end if it never begins."""
+    """Upload the run that the orders on standard input name; return 0 if none begins."""
     orders = os.fdopen(os.dup(0), "rb", buffering=0)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    # Whatever a library prints is not for the one who listens.
+    # The output of libraries must not be read as answers.
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, 0)
     os.dup2(silence, 1)
@@ -113,7 +113,7 @@ def main() -> int:
     # Imported modules stay; the garbage collector need not scan them.
     gc.disable()
     options.prepare()
-    # An error of a full disk is repeated, and reported, when the store is needed.
+    # If the disk is full, the error occurs again when the store is used, and is reported.
     with suppress(OSError):
         figures.warm_up()
     gc.freeze()
@@ -122,7 +122,7 @@ def main() -> int:
     if not line:
         return 0
     status = MlflowUploader(options, Path(json.loads(line)["directory"]), orders, answers).serve()
-    # Python would look through everything once more, and a run waits for it.
+    # Otherwise Python would scan all objects at its exit, and the run waits for the exit.
     gc.freeze()
     return status
 

@@ -1,8 +1,8 @@
 """The saved view of the MLflow UI (columns and charts), and its address.
 
-The UI keeps the saved views of an experiment in its tags, and lists them under *Views* on the
+The UI stores the saved views of an experiment in its tags, and lists them under *Views* on the
 runs page; ``viewStateShareKey`` in the address opens one. The server's own address opens a
-page on which no run is, and any address without ``workflowType`` what the UI has for chats.
+page without runs. An address without ``workflowType`` opens the UI's pages for chats.
 """
 
 import json
@@ -22,17 +22,17 @@ _WORKFLOW = "?workflowType=machine_learning"
 
 
 def percent_metric(pool: str) -> str:
-    """Return the metric that is a pool's mean improvement in percent, to hundredths."""
+    """Return the name of the metric with a pool's mean improvement in percent, to hundredths."""
     return f"improvement_percent/{pool}"
 
 
-# Selection first: it alone may choose among trainings.
+# Selection first: trainings may be selected by this pool only.
 _RESULTS = tuple(percent_metric(pool) for pool in POOLS)
 _CURVES = ("lower/best", "upper/best")
 _SECTION = "results"
-# An improvement has no meaning without them.
+# An improvement has no meaning without these parameters.
 _TASK = ("problem", "problem.repair")
-# Names of usual length are not cut, and a page of 1600 shows the columns as far as the status.
+# Widths: usual names are not cut, and a page of 1600 pixels shows the columns up to the status.
 _PIXELS = {
     "attributes.`Run Name`": 340,
     **{f"metrics.`{name}`": 205 for name in _RESULTS},
@@ -44,21 +44,21 @@ _PIXELS = {
     "params.`method`": 85,
     "params.`llm`": 80,
     "params.`seed`": 60,
-    # Which stage of the pipeline made a run; nothing if a user did.
+    # Stage of the pipeline that made the run; empty if a user started it.
     "tags.`dvc.stage`": 125,
 }
 
 
 def ui_address(store: str, experiment: str, port: int = PORT) -> str:
-    """Return where the runs of an experiment can be looked at.
+    """Return the address of the runs of an experiment in the UI.
 
     Parameters
     ----------
     store
-        The tracking store: a server's address; or any other, which a server on this machine
-        shows.
+        The tracking store: the address of a server, or any other store, which a server on this
+        machine shows.
     experiment
-        Its id; 1 if it was the first in a store that specahd made.
+        Id of the experiment; 1 if it was the first in a store that specahd created.
     port
         The port of the server on this machine.
     """
@@ -67,12 +67,12 @@ def ui_address(store: str, experiment: str, port: int = PORT) -> str:
 
 
 def run_link(experiment: str, run_id: str, name: str) -> str:
-    """Return a link to the page of a run, for the notes of others: it names no server."""
+    """Return a link to the page of a run, for notes of other runs; it contains no server."""
     return f"[{name}](#/experiments/{experiment}/runs/{run_id}{_WORKFLOW})"
 
 
 def artifact_link(experiment: str, run_id: str, path: str, name: str) -> str:
-    """Return a link to a file of a run as the UI shows it, for its note."""
+    """Return a link to the UI's page of a run's file, for the note of the run."""
     return f"[{name}](#/experiments/{experiment}/runs/{run_id}/artifacts/{path})"
 
 
@@ -91,7 +91,7 @@ def saved_view() -> str:
     """Return the value of the tag :data:`TAG`."""
     columns = list(_PIXELS)
     state = {
-        # Trainings alone: in order of creation the UI would fold them into their sweeps.
+        # Only trainings; sorted by creation the UI would fold them into their sweeps.
         "searchFilter": "tags.kind = 'training'",
         "orderByKey": f"metrics.`{_RESULTS[0]}`",
         "orderByAsc": False,

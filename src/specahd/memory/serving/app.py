@@ -1,4 +1,4 @@
-"""The server: routes, limits, and a graceful end."""
+"""The embedding server: routes, limits, and a graceful shutdown."""
 
 import asyncio
 import signal
@@ -27,19 +27,19 @@ from specahd.memory.serving.protocol import (
 )
 
 _DRAIN = 300
-"""Seconds that running requests have left after a signal."""
+"""Seconds that running requests have to finish after a signal."""
 _IDLE = 60
-"""Seconds of an idle connection: longer than clients keep theirs, else they ask too late."""
+"""Seconds before an idle connection is closed: longer than clients keep theirs open."""
 _GONE = 499
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; a client that comes early waits until models are loaded.
+    """Return a listening socket; an early client waits until the models are loaded.
 
     Raises
     ------
     ConfigError
-        The port is taken, or the host is not of this machine.
+        The port is in use, or the host is not an address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -52,14 +52,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(app: FastAPI, listener: socket.socket, connections: int) -> None:
     """Serve until SIGTERM or Ctrl-C; running requests are then answered."""
-    # uvicorn sends itself the signal again when it is done; that must not end us otherwise.
+    # uvicorn raises the signal again after its shutdown; the handlers ignore that one.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     make_server(app, connections).run(sockets=[listener])
 
 
 def make_server(app: FastAPI, connections: int) -> uvicorn.Server:
-    """Return a server of the application; with so many connections open, it refuses requests."""
+    """Return a server of the application; it serves at most ``connections`` connections at once."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -82,7 +82,7 @@ def make_app(
 ) -> FastAPI:
     """Return the application that serves the encoders, all on one device.
 
-    The body of a request comes within ``timeout`` seconds.
+    The body of a request must arrive within ``timeout`` seconds.
     """
     device = ThreadPoolExecutor(1, thread_name_prefix="device")
     service = EmbeddingService(
@@ -111,7 +111,7 @@ def make_app(
 
 
 class EmbeddingService:
-    """Answers requests."""
+    """Handlers of the server's requests."""
 
     def __init__(
         self, batchers: Mapping[str, Batcher], limits: RequestLimits, timeout: float
@@ -121,7 +121,7 @@ class EmbeddingService:
         self._timeout = timeout
 
     async def health(self) -> Response:
-        """Return the state of each model; 503 if one no longer serves."""
+        """Return the state of each model; the status is 503 if a model no longer serves."""
         alive = all(batcher.alive for batcher in self.batchers.values())
         models = {
             name: {
@@ -184,15 +184,15 @@ class EmbeddingService:
 async def _while_connected(
     request: Request, batcher: Batcher, texts: Sequence[str]
 ) -> tuple[Vectors, int]:
-    """Embed the texts, or give up when the client does.
+    """Embed the texts; stop if the client disconnects.
 
     Raises
     ------
     ClientDisconnect
-        It has gone.
+        The client disconnected.
     """
     work = asyncio.create_task(batcher.embed(texts))
-    # After the body a client can only disconnect.
+    # The only message after the body is that the client disconnected.
     gone = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
@@ -213,6 +213,6 @@ async def _refuse(_: Request, error: Exception) -> Response:
         case HTTPException():
             refusal = ApiError(error.status_code, f"{error.detail}.", headers=error.headers)
         case _:
-            # A bug or a failing device; the server's log has the rest.
+            # A bug or a failing device; the server's log holds the traceback.
             refusal = ApiError(500, f"The model failed: {type(error).__name__}.")
     return JSONResponse(error_body(refusal), refusal.status, refusal.headers)

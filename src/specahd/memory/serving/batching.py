@@ -1,4 +1,4 @@
-"""Dynamic batching: texts of many requests go through a model together."""
+"""Dynamic batching: a model encodes the texts of many requests together."""
 
 import asyncio
 import math
@@ -14,7 +14,7 @@ from specahd.core.serving import Batching
 from specahd.memory.serving.models import SentenceEncoder, Vectors
 from specahd.memory.serving.protocol import ApiError
 
-# So many batches' worth of waiting texts go to the model at once, which sorts them by length.
+# Number of batches whose texts are passed to the model at once; it sorts them by length.
 _WINDOW = 4
 _LONGEST_WAIT = 60
 
@@ -26,25 +26,25 @@ class _Text:
 
 
 class Batcher:
-    """Puts the texts of concurrent requests to one model together.
+    """Batches the texts of concurrent requests to one model.
 
-    It lives in the event loop. What arrives while the model works waits, and goes next.
+    It runs in the event loop. Texts that arrive while the model works wait for the next batch.
 
     Parameters
     ----------
     encoder
         The model.
     device
-        Runs one model at a time; batchers whose models are on one device share it.
+        The executor, which runs one model at a time; the batchers of one device share it.
     batching
-        How large batches are, and how long they are waited for.
+        The size of batches, and the longest wait for a full one.
 
     Attributes
     ----------
     waiting : int
-        Texts that wait or are being embedded.
+        Number of texts that wait or are being embedded.
     embedded, batches : int
-        Texts that were embedded, and the batches that they made.
+        Number of texts that were embedded, and number of their batches.
     """
 
     def __init__(self, encoder: SentenceEncoder, device: Executor, batching: Batching) -> None:
@@ -60,28 +60,28 @@ class Batcher:
 
     @property
     def alive(self) -> bool:
-        """Whether new texts are still embedded."""
+        """Whether the batcher serves: it was started, and has not stopped or failed."""
         return self._worker is not None and not self._worker.done()
 
     def start(self) -> None:
-        """Begin to serve; call it in the event loop."""
+        """Start serving; call this in the event loop."""
         self._worker = asyncio.create_task(self._serve())
 
     async def close(self) -> None:
-        """Stop; the requests are over."""
+        """Stop serving; call this after the last request."""
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.wait([self._worker])
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
-        """Return the vectors of the texts and the tokens that were read.
+        """Return the vectors of the texts, and the number of their tokens.
 
-        Texts whose request was cancelled are passed over.
+        Texts whose request was cancelled are skipped.
 
         Raises
         ------
         ApiError
-            More texts would wait than may.
+            The queue has no room for the texts.
         RuntimeError
             The model failed on a batch.
         """
@@ -106,7 +106,7 @@ class Batcher:
             self.waiting -= len(entries)
 
     async def _collect(self) -> list[_Text]:
-        """Return what waits: when it fills a batch, or when its first text has waited."""
+        """Return the waiting texts as soon as a batch is full or the first has waited enough."""
         size = self._batching.batch_size
         taken = [await self._arrived.get()]
         with suppress(TimeoutError):
@@ -123,7 +123,7 @@ class Batcher:
         work = asyncio.get_running_loop().run_in_executor(
             self._device, self.encoder.embed, texts, size
         )
-        # Not `await work`: on an error the requests get it, and the next ones are served.
+        # Not `await work`: an error is passed to these requests, and later ones are served.
         await asyncio.wait([work])
         if error := work.exception():
             for entry in entries:

@@ -22,14 +22,14 @@ _DIFFERENT = ("angle", "demand")
 
 @dataclass
 class ModelFolder(TextOptions):
-    """A model that is to be served: its name, its folder, and how texts are put to it."""
+    """A model to be served: its name, its folder, and its options for texts."""
 
     name: str
     folder: Path
 
 
 def find_model_folder(directory: Path, name: str, path: str | None = None) -> Path:
-    """Return the folder of a model: ``path``, else its name, else the name without its owner.
+    """Return the folder of a model: ``path`` if given, else its name with or without the owner.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def find_model_folder(directory: Path, name: str, path: str | None = None) -> Pa
 
 
 def choose_device(wanted: str) -> str:
-    """Return ``cuda`` or ``cpu``; ``auto`` takes the first if it is there."""
+    """Return ``cuda`` or ``cpu``; ``auto`` returns ``cuda`` if it is available."""
     import torch
 
     available = torch.cuda.is_available()
@@ -62,7 +62,7 @@ def choose_device(wanted: str) -> str:
 
 @dataclass
 class SentenceEncoder:
-    """A loaded model; ``dimension`` is that of its vectors."""
+    """A loaded model; ``dimension`` is the length of its vectors."""
 
     name: str
     prefix: str
@@ -75,25 +75,25 @@ class SentenceEncoder:
     _warned: bool = False
 
     def embed(self, texts: Sequence[str], batch_size: int = 32) -> tuple[Vectors, list[int]]:
-        """Return one vector of length 1 for each text, and the tokens of each.
+        """Return one vector of norm 1 for each text, and the number of tokens of each.
 
-        A tokenizer is not made for several threads at once.
+        Not thread-safe, because a tokenizer is not.
 
         Raises
         ------
         RuntimeError
-            The device is out of memory, or the model gave what is no number.
+            The device is out of memory, or the model returned a value that is not finite.
         """
         read = self._model.preprocess(list(texts), prompt=self.prefix)
         tokens = [int(count) for count in read["attention_mask"].sum(dim=1)]
         if max(tokens) >= self.max_tokens and not self._warned:
-            # Once: two programs that differ only behind the limit are one to the model.
+            # Warn once: programs that differ only after the limit have the same vector.
             self._warned = True
             _LOG.warning("%s reads %d tokens; a text is cut there.", self.name, self.max_tokens)
         raw = self._model.encode(
             list(texts), prompt=self.prefix, batch_size=batch_size, show_progress_bar=False
         )
-        # Normalised in float32, whatever the model computes in.
+        # Normalised in float32, even if the model computes in a lower precision.
         raw = raw.astype(np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
             vectors: Vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
@@ -103,7 +103,7 @@ class SentenceEncoder:
 
 
 def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> SentenceEncoder:
-    """Load a model and have it embed one text; nothing is looked up on a network.
+    """Load a model and embed one text with it; the network is not used.
 
     Raises
     ------
@@ -147,8 +147,8 @@ def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Senten
         )
     created = int(model.folder.stat().st_mtime)
     encoder = SentenceEncoder(model.name, model.prefix, device, dtype, limit, created, loaded)
-    # Without its tokenizer's files a model loads, and takes every word for the unknown one. Vectors
-    # of equal tokens may differ in their last bit, by the processor.
+    # A model without its tokenizer's files loads, and maps every word to the unknown token. Tokens
+    # are compared, because vectors of equal tokens may differ in the last bit.
     first, second = loaded.preprocess(list(_DIFFERENT), prompt=model.prefix)["input_ids"].tolist()
     if first == second:
         raise ValueError("two texts are the same tokens; are its tokenizer's files there?")

@@ -49,7 +49,7 @@ def parse_request(
     Raises
     ------
     ApiError
-        It is invalid, or exceeds a limit.
+        The request is invalid, or exceeds a limit.
     """
     try:
         request = EmbeddingRequest.model_validate_json(body)
@@ -74,7 +74,7 @@ def parse_request(
 
 
 def response_body(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> dict[str, Any]:
-    """Return the body of the answer; ``dimensions`` cuts vectors and normalises them again."""
+    """Return the response body; ``dimensions`` truncates the vectors, which are renormalised."""
     if request.dimensions is not None:
         vectors = vectors[:, : request.dimensions]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

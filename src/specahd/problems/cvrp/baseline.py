@@ -18,13 +18,13 @@ from specahd.routing.vehicles import solver
 from specahd.routing.vehicles.routes import Solution
 
 NEIGHBOURS = 100
-"""How many neighbours of each customer ``savings`` considers."""
+"""Number of neighbours of each customer that ``savings`` considers."""
 FEW_NEIGHBOURS = 40
-"""How many where distances are computed on the fly: time and memory are linear in them."""
+"""The same number if distances are computed on the fly: time and memory are linear in it."""
 
 
 def nearest(instance: CVRPInstance) -> Solution:
-    """Go from the depot to the nearest unserved customer that fits, until nothing does.
+    """Go from the depot to the nearest unserved customer that fits, until none does.
 
     Ties go to the lowest index. O(n^2), without a matrix.
     """
@@ -36,7 +36,7 @@ def savings(instance: CVRPInstance) -> Solution:
     """Join routes by largest saving first (Clarke and Wright 1964, the parallel version).
 
     Only pairs in which one customer is among the :data:`NEIGHBOURS` nearest of the other are
-    considered (of many customers, :data:`FEW_NEIGHBOURS`), so the whole takes O(n log n). Ties
+    considered (:data:`FEW_NEIGHBOURS` if n is large), so the whole takes O(n log n). Ties
     go to the lower indices.
     """
     distances = distances_of(instance.coords, instance.convention, instance.matrix)
@@ -48,12 +48,12 @@ def savings(instance: CVRPInstance) -> Solution:
 
 
 def pyvrp(instance: CVRPInstance, iterations: int) -> Solution:
-    """Run PyVRP for so many iterations.
+    """Run PyVRP for the given number of iterations.
 
     Raises
     ------
     NotEnoughMemory
-        The distance matrices that it needs would not fit.
+        The distance matrices that it needs would not fit into memory.
     """
     return solver.solve(
         distances=whole_matrix(
@@ -71,9 +71,9 @@ def pyvrp(instance: CVRPInstance, iterations: int) -> Solution:
 
 
 def _nearest(instance: CVRPInstance) -> tuple[IntArray, FloatArray]:
-    """Return the nearest customers of each one, itself perhaps among them, and how far they are."""
+    """Return the nearest customers of each customer, perhaps with itself, and their distances."""
     many = is_computed(instance.size + 1, instance.matrix)
-    # Among its nearest points a customer finds itself.
+    # The nearest points of a customer include itself.
     count = min((FEW_NEIGHBOURS if many else NEIGHBOURS) + 1, instance.size)
     if instance.matrix is None:
         points = instance.coords[1:]

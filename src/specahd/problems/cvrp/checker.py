@@ -1,6 +1,6 @@
-"""F and C: whether a solution is feasible, and what it costs, from the instance alone.
+"""The checker F and the cost C of a solution, computed from the instance alone.
 
-Nothing here is shared with the code that builds solutions.
+This module shares nothing with the code that builds solutions.
 """
 
 from specahd.problems.cvrp.instance import CVRPInstance

@@ -1,4 +1,4 @@
-"""The compiled twin of :func:`specahd.problems.cvrp.construct.rebuild`."""
+"""Compiled equivalent of :func:`specahd.problems.cvrp.construct.rebuild`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,15 +36,15 @@ _HEAVY, _NO_NODE = -1, -2
     cache=True,
 )
 def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
-    """Return the routes, 0 between two of them, and the fallbacks (negative: why it failed)."""
+    """Return the routes, separated by 0, and the number of fallbacks (negative: an error code)."""
     program = programs[0]
     size = len(demands)
     route = np.empty(2 * size, np.int64)
-    # numba does not keep a program from writing to what it is shown, so the loop trusts
-    # none of it: whatever becomes an index is the loop's own.
+    # numba does not prevent a program from writing to its arguments. Therefore the loop
+    # takes no index from an array that the program receives.
     loads = demands.copy()
     shown = np.empty(size, np.int64)
-    # Ascending; its first `left` entries wait.
+    # In ascending order; the first `left` entries are unserved.
     remaining = np.arange(1, size)
     left = size - 1
     largest = loads.max()
@@ -113,4 +113,4 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
 
 
 REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
-"""What the sandbox child runs in the compiled tier."""
+"""Runner of the compiled tier in the sandbox child."""

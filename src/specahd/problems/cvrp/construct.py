@@ -1,7 +1,7 @@
-"""What the sandbox child runs for CVRP: one call of a lower program.
+"""Runner of CVRP programs in the sandbox child: one run of a lower program.
 
 Only NumPy and the standard library are imported, so that a fresh child starts
-fast. Nothing here is trusted: the merge M and the checker F judge what comes out.
+fast. The results are not trusted: the merge M and the checker F check them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from specahd.routing.local import UnservedNodes, local_distances
 def rebuild(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
 ) -> Answer:
-    """Rebuild one region with a lower program: fresh routes from the depot.
+    """Rebuild one region with a lower program: new routes from the depot.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def rebuild(
     -------
     Answer
         The routes as indices into ``[depot, *customers]``, with 0 between two
-        routes. Unavailable answers are replaced by the nearest feasible customer.
+        routes. An unavailable answer is replaced by the nearest feasible customer.
 
     Raises
     ------
     InvalidAnswer
-        An answer is no integer, or a customer outweighs an empty vehicle.
+        An answer is not an integer, or a demand exceeds the capacity.
     """
     nodes = np.concatenate(([0], inputs[0]))
     distances, demands = of_block(arrays), arrays["demands"]
@@ -56,7 +56,7 @@ def rebuild(
     waiting = UnservedNodes(len(nodes) - 1)
     route: list[int] = []
     current, rest, fallbacks = 0, capacity, 0
-    # This loop is the price of every score in a run: few NumPy calls per step.
+    # Every score in a run needs this loop, so it makes few NumPy calls per step.
     with np.errstate(all="ignore"):
         while waiting:
             feasible = waiting.array()

@@ -1,4 +1,4 @@
-"""How the engine solves the CVRP."""
+"""Settings with which the engine solves the CVRP."""
 
 from specahd.engine.family import Family
 from specahd.engine.schedule import many_on_short_routes

@@ -24,7 +24,7 @@ def generate(pool: str, seed: int) -> Iterator[CVRPInstance]:
     """Yield the instances of a pool in order.
 
     A name like ``cvrp-uniform-n100-s2024017`` states the spatial family, the
-    number of nodes (the depot is one, as in CVRPLIB) and 1000 times the seed
+    number of nodes (with the depot, as in CVRPLIB) and 1000 times the seed
     plus a serial number that no two instances of the pools share.
 
     Parameters
@@ -33,7 +33,7 @@ def generate(pool: str, seed: int) -> Iterator[CVRPInstance]:
         ``lower_train``, ``upper_train`` and ``selection`` are uniform with 20
         to 200 nodes; ``validation`` has 100 to 800 customers in other families.
     seed
-        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
+        As for :func:`~specahd.routing.generation.instances`, which lists the exceptions.
     """
     return instances("cvrp", pool, seed, _SERIALS, _instance)
 

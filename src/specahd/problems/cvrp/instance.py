@@ -14,7 +14,7 @@ from specahd.routing.vehicles.instance import VehicleInstance
 
 @dataclass(frozen=True, eq=False)
 class CVRPInstance(VehicleInstance):
-    """One instance; every demand is from 0 to ``capacity``."""
+    """One CVRP instance; every demand is from 0 to ``capacity``."""
 
 
 def read(path: Path, euclidean: Convention = Convention.EUC_2D) -> CVRPInstance:
@@ -23,12 +23,12 @@ def read(path: Path, euclidean: Convention = Convention.EUC_2D) -> CVRPInstance:
     Parameters
     ----------
     euclidean
-        What EUC_2D stands for: itself, or EXACT_2D.
+        Convention for files with EUC_2D: EUC_2D itself, or EXACT_2D.
 
     Raises
     ------
     FileError
-        The file is missing, torn, or describes no valid instance.
+        The file is missing, incomplete, or describes no valid instance.
     """
     return from_vrplib(vrplib.read(path, euclidean=euclidean), path)
 
@@ -39,7 +39,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> CVRPInstance:
     Raises
     ------
     FileError
-        It is no valid one.
+        The instance is not valid.
     """
     heavy = np.flatnonzero(data.demands > data.capacity)
     if heavy.size:

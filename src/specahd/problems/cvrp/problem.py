@@ -1,4 +1,4 @@
-"""The CVRP as the search sees it, put together from the modules of this folder."""
+"""The CVRP as one class, which combines the modules of this folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,10 +47,10 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     baseline, repair, max_regions, max_size, repairs_per_customer, final_repairs_per_customer
         As for all vehicle problems.
     solver_iterations
-        Likewise.
+        As for all vehicle problems.
     convention
         How files whose EDGE_WEIGHT_TYPE is EUC_2D measure distances: ``rounded`` to
-        the nearest integer, as TSPLIB says, or ``float`` (unrounded).
+        the nearest integer, as TSPLIB defines, or ``float`` (unrounded).
 
     Raises
     ------

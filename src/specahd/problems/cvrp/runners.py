@@ -1,4 +1,4 @@
-"""What runs programs of the CVRP in the engine's process."""
+"""Runners of CVRP programs in the engine's process."""
 
 from specahd.engine import interfaces, route_ends, strings
 from specahd.engine.runner import LowerProgram, UpperProgram

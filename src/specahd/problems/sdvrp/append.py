@@ -1,4 +1,4 @@
-"""Rebuild by appending where demands may be split: stops carry quantities."""
+"""Repair operator ``append`` with split demands: every stop has a quantity."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from specahd.routing.vehicles.append import Append, CustomerGroups
 
 
 class DeliveryGroups(CustomerGroups):
-    """Regions that are groups of customers; programs also see the delivery of each stop."""
+    """Regions that are groups of customers; programs also receive the delivery of each stop."""
 
     def inputs(self, instance: Any, solution: Solution) -> tuple[IntArray, ...]:
         """Return lengths of the routes, customers, quantities, and the two limits."""
@@ -22,7 +22,7 @@ class DeliveryGroups(CustomerGroups):
 
 
 class AppendDeliveries(Append):
-    """Fresh routes from the depot for all deliveries to the customers of a region."""
+    """Operator that rebuilds all deliveries to the customers of a region in new routes."""
 
     def merge(
         self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]

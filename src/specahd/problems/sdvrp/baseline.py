@@ -19,7 +19,7 @@ PERCENTS = (20, 10, 5, 1)
 
 
 def nearest(instance: SDVRPInstance) -> Solution:
-    """Go to the nearest customer that waits and leave all that fits, until the vehicle is empty.
+    """Go to the nearest unserved customer and deliver all that fits, until the vehicle is empty.
 
     Ties go to the lowest index. O(n) per delivery, without a matrix.
     """
@@ -34,10 +34,10 @@ def nearest(instance: SDVRPInstance) -> Solution:
 
 
 def unsplit(instance: SDVRPInstance) -> Solution:
-    """Go to the nearest customer whose whole demand fits, until nothing does, as in the CVRP.
+    """Go to the nearest customer whose whole demand fits, until none does, as in the CVRP.
 
-    Only a demand beyond the capacity is split: whole loads go straight to the
-    customer and back, before the rest is routed.
+    Only a demand above the capacity is split: full loads go directly to the
+    customer, one per route; then the rest is routed.
     """
     loads, rests = np.divmod(instance.demands, instance.capacity)
     waiting = np.concatenate(([0], np.flatnonzero(rests)))
@@ -55,7 +55,7 @@ def unsplit(instance: SDVRPInstance) -> Solution:
 
 
 MOST_PIECES = 20_000
-"""Their distance matrix takes 3 GB."""
+"""Maximum number of pieces of ``splitting``; their distance matrix takes 3 GB."""
 
 
 def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
@@ -75,7 +75,7 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
     ConfigError
         There are more pieces than :data:`MOST_PIECES`.
     NotEnoughMemory
-        The distance matrices of the pieces would not fit.
+        The distance matrices of the pieces would not fit into memory.
     """
     owners, pieces = cut(instance.demands, instance.capacity)
     if len(pieces) > MOST_PIECES:
@@ -106,14 +106,14 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
 def cut(
     demands: IntArray, capacity: int, percents: Sequence[int] = PERCENTS
 ) -> tuple[IntArray, IntArray]:
-    """Cut each demand into as many pieces as fit of 20, then 10, 5 and 1 percent of the capacity.
+    """Cut each demand into pieces of 20, then 10, 5 and 1 percent of the capacity.
 
-    Other ``percents`` are tried in the order given. A piece is a whole number of units, rounded
-    down, but at least one; what is left after the smallest pieces is the last piece.
+    There are as many pieces of each size as fit; sizes are used in the order of ``percents``. A
+    size is rounded down to units, but at least 1. The remainder of a demand is its last piece.
 
     Returns
     -------
-    The node that each piece belongs to, and its size; first the depot's, of size 0.
+    The node and the size of each piece; the first piece is the depot's, of size 0.
     """
     owners, pieces = [0], [0]
     sizes = [max(1, capacity * percent // 100) for percent in percents]

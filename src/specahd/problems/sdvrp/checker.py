@@ -1,6 +1,6 @@
-"""F and C: whether a solution is feasible, and what it costs, from the instance alone.
+"""The checker F and the cost C of a solution, computed from the instance alone.
 
-Nothing here is shared with the code that builds solutions.
+This module shares nothing with the code that builds solutions.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,10 @@ def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
     """Return every violation of coverage, capacity and demand; empty means feasible.
 
     Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``, ``quantity``
-    (no integer of at least 1), ``repeated_visit`` (of one route: the triangle
-    inequality makes one stop enough), ``capacity``, ``missing_customer`` and ``demand``
-    (more or less than all of it is delivered). Deliveries of the first three
-    kinds count towards neither load nor demand. Routes are numbered from 1.
+    (not an integer of at least 1), ``repeated_visit`` (by one route; by the triangle
+    inequality one stop is enough), ``capacity``, ``missing_customer`` and ``demand``
+    (more or less than the demand is delivered). Deliveries of the kinds ``depot_inside``
+    to ``quantity`` count towards neither load nor demand. Routes are numbered from 1.
     """
     demands: list[int] = instance.demands.tolist()
     received = [0] * len(demands)
@@ -104,9 +104,9 @@ def cost(instance: SDVRPInstance, solution: Solution) -> float:
 def lower_bound(instance: SDVRPInstance) -> float:
     """Return 2 Σ q d / Q over the customers' demands q and distances d from the depot.
 
-    A vehicle that brings q of its capacity Q to a customer drives there and back at least: that
-    share of its route is the customer's. Distances that are rounded, and so may be a little
-    longer than a way round, leave a bound up to their rounding.
+    A vehicle that brings q of its capacity Q to a customer drives at least there and back; the
+    share q / Q of its route is the customer's. A rounded distance may be slightly longer than a
+    detour. Then the bound holds up to the rounding.
     """
     demands: list[int] = instance.demands.tolist()
     trips = [cost(instance, ((Delivery(customer, 1),),)) for customer in range(1, len(demands))]

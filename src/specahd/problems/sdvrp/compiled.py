@@ -1,4 +1,4 @@
-"""The compiled twin of :func:`specahd.problems.sdvrp.construct.rebuild`."""
+"""Compiled equivalent of :func:`specahd.problems.sdvrp.construct.rebuild`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,14 +35,14 @@ _TOO_MANY, _NO_PAIR = -1, -2
     cache=True,
 )
 def _build(programs: Any, distances: Any, residuals: Any, capacity: int, most: int) -> Any:
-    """Return stops and amounts as two rows, and the fallbacks (negative: why it failed)."""
+    """Return stops and amounts as two rows, and the fallbacks (negative: an error code)."""
     program = programs[0]
     # Every stop may be followed by a return to the depot.
     stops = np.empty((2, 2 * most + 1), np.int64)
-    # numba does not keep a program from writing to what it is shown, so the loop trusts
-    # none of it: whatever becomes an index is the loop's own.
+    # numba does not prevent a program from writing to its arguments. Therefore the loop
+    # takes no index from an array that the program receives.
     shown = np.empty(len(residuals), np.int64)
-    # Ascending; its first `left` entries wait.
+    # In ascending order; the first `left` entries are unserved.
     remaining = np.arange(1, len(residuals))
     left = len(remaining)
     length = 0
@@ -108,4 +108,4 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
 
 
 REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
-"""What the sandbox child runs in the compiled tier."""
+"""Runner of the compiled tier in the sandbox child."""

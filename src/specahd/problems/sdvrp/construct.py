@@ -1,7 +1,7 @@
-"""What the sandbox child runs for SDVRP: one call of a lower program.
+"""Runner of SDVRP programs in the sandbox child: one run of a lower program.
 
 Only NumPy and the standard library are imported, so that a fresh child starts
-fast. Nothing here is trusted: the merge M and the checker F judge what comes out.
+fast. The results are not trusted: the merge M and the checker F check them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from specahd.routing.local import UnservedNodes, local_distances
 def rebuild(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
 ) -> Answer:
-    """Rebuild one region with a lower program: fresh routes from the depot.
+    """Rebuild one region with a lower program: new routes from the depot.
 
     Parameters
     ----------
@@ -35,21 +35,21 @@ def rebuild(
     -------
     Answer
         The routes as indices into ``[depot, *customers]``, with 0 between two
-        routes; and the quantity delivered at each of these stops, 0 at a 0. Of
-        unavailable answers a customer is replaced by the nearest that waits and
-        all that fits, a quantity by all that fits.
+        routes; and the quantity delivered at each stop, 0 for each 0. An unavailable
+        customer is replaced by the nearest unserved one with the largest quantity
+        that fits, an invalid quantity by the largest that fits.
 
     Raises
     ------
     InvalidAnswer
-        An answer is no pair of integers, or the program takes more than
-        :func:`most_stops`.
+        An answer is not a pair of integers, or the program makes more stops than
+        :func:`most_stops` allows.
     """
     nodes = np.concatenate(([0], inputs[0]))
     distances, residuals = of_block(arrays), arrays["demands"][nodes]
     if len(nodes) < len(arrays["demands"]):
         distances = local_distances(distances, nodes)
-    # Programs see the array change, and cannot change it.
+    # A read-only view: programs see the changes but cannot write.
     seen = residuals.view()
     seen.flags.writeable = False
     left: list[int] = residuals.tolist()
@@ -60,7 +60,7 @@ def rebuild(
     route: list[int] = []
     amounts: list[int] = []
     current, rest, fallbacks, visited = 0, capacity, 0, 0
-    # This loop is the price of every score in a run: few NumPy calls per step.
+    # Every score in a run needs this loop, so it makes few NumPy calls per step.
     with np.errstate(all="ignore"):
         while waiting:
             unvisited = waiting.array()
@@ -97,16 +97,16 @@ def rebuild(
 
 
 def most_stops(customers: int, demand: int, capacity: int) -> int:
-    """Return how many stops the rebuild of a region may take.
+    """Return the maximum number of stops in the rebuild of a region.
 
-    Far more than any sensible one takes: a delivery ends a demand or a load.
-    Crumbs of a unit each would otherwise go on for as long as demands are large.
+    A sensible rebuild needs far fewer, as each delivery completes a demand or a load.
+    Without a limit, deliveries of one unit each would take time linear in the demands.
     """
     return 1000 + 10 * (customers + demand // capacity)
 
 
 def _pair(answer: Any) -> tuple[int, int]:
-    """Return the customer and the quantity; nobody looks at a quantity for the depot."""
+    """Return the customer and the quantity; the quantity for the depot is not read."""
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise InvalidAnswer(f"Expected a customer and a quantity, got {type(answer).__name__}.")
     customer = integer(answer[0])

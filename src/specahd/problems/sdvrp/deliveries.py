@@ -1,4 +1,4 @@
-"""Solutions with split deliveries: put rebuilt deliveries in place of a region's (R, M)."""
+"""Solutions with split deliveries; replace a region's deliveries by rebuilt ones (R, M)."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -16,10 +16,10 @@ class Delivery(NamedTuple):
     Parameters
     ----------
     customer
-        Where the vehicle stops.
+        The customer at which the vehicle stops.
     quantity
-        What it leaves there, at least 1; None stands for the customer's whole
-        demand, as in solution files that state routes only.
+        The quantity delivered, at least 1; None stands for the customer's whole
+        demand, as in solution files that contain routes only.
     """
 
     customer: int
@@ -54,9 +54,9 @@ def flat(solution: Solution, demands: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def unflat(arrays: Sequence[IntArray]) -> Solution | None:
-    """Return the solution of arrays as :func:`flat` makes them; None where they are malformed.
+    """Return the solution of arrays as :func:`flat` returns them; None if they are malformed.
 
-    Whether it is feasible is not judged here.
+    Feasibility is not checked here.
     """
     if len(arrays) != 2 or not all(is_vector(array) for array in arrays):
         return None
@@ -73,7 +73,7 @@ def unflat(arrays: Sequence[IntArray]) -> Solution | None:
 
 
 def joined(pairs: Iterable[tuple[int, int]]) -> Route:
-    """Return the deliveries of one route, all to one customer made at its first stop there."""
+    """Return the deliveries of one route; those to the same customer are joined at the first."""
     quantities: dict[int, int] = {}
     for customer, quantity in pairs:
         quantities[customer] = quantities.get(customer, 0) + quantity
@@ -85,18 +85,18 @@ def merge(
 ) -> Solution | None:
     """Replace all deliveries to the region's customers; None when ``output`` is malformed.
 
-    The deliveries leave their routes, gaps close, emptied routes vanish, and
-    the rebuilt routes come last. Where a rebuilt route stops at a customer
-    again, the deliveries are joined at the first stop, so that no route visits a
-    customer twice. Quantities and capacity are not judged here.
+    The deliveries are removed from their routes, empty routes are deleted, and
+    the rebuilt routes come last. If a rebuilt route stops at a customer again,
+    the deliveries are joined at the first stop, so that no route visits a
+    customer twice. Quantities and capacity are not checked here.
 
     Parameters
     ----------
     output
         ``[route, quantities]`` from untrusted code: local indices with a 0
-        between routes, and a quantity beside each.
+        between routes, and a quantity for each index.
     most
-        Most stops that are believed.
+        Maximum number of stops; output of more than twice as many entries is malformed.
     """
     rebuilt = _routes(region, output, most)
     if rebuilt is None:
@@ -114,7 +114,7 @@ def _routes(region: Region, output: Sequence[IntArray], most: int) -> list[Route
     if len(output) != 2 or not all(is_vector(array) for array in output):
         return None
     local, amounts = output
-    # There is a separator behind each stop at most.
+    # There is at most one separator after each stop.
     if local.size != amounts.size or not 1 <= local.size <= 2 * most:
         return None
     if local.min() < 0 or local.max() > len(region.nodes):

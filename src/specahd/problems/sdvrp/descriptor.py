@@ -1,4 +1,4 @@
-"""Φ of a region: the coordinates that vehicle problems share, by deliveries, and two of its own."""
+"""Descriptor Φ of a region: the coordinates of all vehicle problems, and two of the SDVRP."""
 
 import math
 
@@ -11,15 +11,15 @@ from specahd.routing.groups import concatenated, nested
 from specahd.routing.vehicles import descriptor
 
 NAMES = (*descriptor.NAMES, "customer_demand", "log_splits")
-"""``customer_demand`` is the mean demand of the region's customers over the capacity,
-``log_splits`` the logarithm of how many deliveries each of them gets on average."""
+"""Names of the coordinates. ``customer_demand`` is the mean demand of the region's customers over
+the capacity, ``log_splits`` the logarithm of the mean number of deliveries to one of them."""
 
 
 def describe(instance: SDVRPInstance, solution: Solution, region: Region) -> FloatArray:
     """Return the raw coordinates, one float per name of :data:`NAMES`.
 
-    For the shared coordinates every delivery is a node of its own: it lies at
-    the customer's place, and its demand is the quantity delivered.
+    In the shared coordinates every delivery counts as a separate node. It has the
+    customer's position, and its demand is the quantity delivered.
     """
     members = set(region.nodes)
     touched = tuple(

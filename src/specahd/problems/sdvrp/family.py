@@ -1,4 +1,4 @@
-"""How the engine solves the SDVRP."""
+"""Settings with which the engine solves the SDVRP."""
 
 from specahd.engine.family import Family
 

@@ -19,7 +19,7 @@ _VALIDATION_SIZES = (200, 250, 300, 400, 500)
 
 
 def boards(rng: np.random.Generator, count: int) -> IntArray:
-    """Like TSPLIB's drilling boards: rows of holes on a few grids, and some holes anywhere."""
+    """Return points like TSPLIB's drilling boards: holes on a few grids, and some anywhere."""
     number = int(rng.integers(3, 7))
     pitch = rng.integers(8, 31, size=(number, 2))
     holes = rng.integers(5, 16, size=(number, 2))
@@ -37,7 +37,7 @@ FAMILIES = {
     "ring": LAYOUTS["ring"],
     "tsplib": boards,
 }
-"""Spatial families by the name that stands in an instance's NAME."""
+"""Spatial families by their name in an instance's NAME."""
 
 DEMANDS = {"medium": (10, 50), "heavy": (70, 90), "mixed": (10, 90)}
 """Least and largest demand in percent of the capacity: the upper three of the six
@@ -50,17 +50,17 @@ def generate(pool: str, seed: int) -> Iterator[SDVRPInstance]:
     """Yield the instances of a pool in order.
 
     A name like ``sdvrp-ring-heavy-n301-s2024017`` states the spatial family, the
-    demand class, the number of nodes (the depot is one, as in CVRPLIB) and 1000
+    demand class, the number of nodes (with the depot, as in CVRPLIB) and 1000
     times the seed plus a serial number that no two instances of the pools share.
-    Every pool has each family with each class five times.
+    Every pool has five instances of each family with each class.
 
     Parameters
     ----------
     pool
         ``validation`` has 200, 250, 300, 400 and 500 customers, each size with
-        every family and class; the others any number from 200 to 500.
+        every family and class; the other pools have any number from 200 to 500.
     seed
-        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
+        As for :func:`~specahd.routing.generation.instances`, which lists the exceptions.
     """
     return instances("sdvrp", pool, seed, _SERIALS, _instance)
 
@@ -74,7 +74,7 @@ def _instance(rng: np.random.Generator, slot: Slot) -> SDVRPInstance:
     capacity = int(rng.integers(100, 201))
     low, high = DEMANDS[demand]
     demands = np.zeros(customers + 1, np.int64)
-    # The least is rounded up and the largest down.
+    # The minimum demand is rounded up, the maximum down.
     demands[1:] = rng.integers(
         -(-capacity * low // 100), capacity * high // 100 + 1, size=customers
     )

@@ -9,21 +9,21 @@ from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.vehicles.instance import VehicleInstance
 
 MOST_LOADS = 200_000
-"""Most vehicle loads that all demands together may take: a solution has a route for each."""
+"""Maximum number of loads of all demands together; a solution has a route for each load."""
 
 
 @dataclass(frozen=True, eq=False)
 class SDVRPInstance(VehicleInstance):
-    """One instance; every demand is at least 1 and may exceed ``capacity``."""
+    """One SDVRP instance; every demand is at least 1 and may exceed ``capacity``."""
 
 
 def read(path: Path) -> SDVRPInstance:
-    """Read a VRPLIB file of TYPE SDVRP, or one in the plain numbers of the classical sets.
+    """Read a VRPLIB file of TYPE SDVRP, or a file of the classical sets, which has numbers only.
 
     Raises
     ------
     FileError
-        The file is missing, torn, or describes no valid instance.
+        The file is missing, incomplete, or describes no valid instance.
     """
     return from_vrplib(sdvrp.read(path), path)
 
@@ -34,7 +34,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> SDVRPInstance:
     Raises
     ------
     FileError
-        It is no valid one.
+        The instance is not valid.
     """
     loads = int(data.demands.sum()) // data.capacity
     if loads > MOST_LOADS:

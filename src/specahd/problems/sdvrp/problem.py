@@ -1,4 +1,4 @@
-"""The SDVRP as the search sees it, put together from the modules of this folder."""
+"""The SDVRP as one class, which combines the modules of this folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,7 +77,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
         return deliveries.stops(solution)
 
     def trivial_solution(self, instance: SDVRPInstance) -> Solution:
-        # A vehicle for each customer, and one for each full load of its.
+        # A vehicle for each full load of a customer, and one for the rest of its demand.
         owners, pieces = baseline.cut(instance.demands, instance.capacity, (100,))
         pairs = zip(owners.tolist()[1:], pieces.tolist()[1:], strict=True)
         return tuple((Delivery(*pair),) for pair in pairs)

@@ -1,4 +1,4 @@
-"""What runs programs of the SDVRP in the engine's process."""
+"""Runners of SDVRP programs in the engine's process."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,13 +42,13 @@ class SplitSearch(Search):
 def _set_apart(
     stops: IntArray, given: IntArray, capacity: int
 ) -> tuple[tuple[IntArray, IntArray], IntArray]:
-    """Take whole loads that go to one customer and back out of a solution, all but one of each.
+    """Remove routes that bring a full load to a single customer, except one for each customer.
 
-    A demand of very many loads would otherwise be delivered anew, load by load, in each repair.
+    Otherwise each repair would deliver a demand of very many loads again, load by load.
 
     Returns
     -------
-    The rest of ``stops`` and ``given``, and the customers of the loads that were taken out.
+    The rest of ``stops`` and ``given``, and the customers of the routes that were removed.
     """
     ends = np.concatenate(([0], stops, [0])) == 0
     direct = np.flatnonzero(ends[:-2] & ends[2:] & (stops != 0) & (given == capacity))

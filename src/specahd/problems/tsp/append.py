@@ -1,4 +1,4 @@
-"""Rebuild by appending: a run of the tour becomes a new path between its two fixed ends."""
+"""Repair operator ``append``: rebuild a run of the tour as a path between its fixed ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing.base import IntArray, Region, RegionSelector, Validation
 
 SMALLEST_INSTANCE = 4
-"""Fewest nodes of which there is more than one tour."""
+"""Minimum number of nodes for which there is more than one tour."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class TourSegments:
     Parameters
     ----------
     max_regions, max_size
-        Most runs kept from one proposal, most nodes in each, anchors included.
+        Maximum number of runs kept from one proposal, and of nodes in each, anchors included.
     """
 
     contract: Contract
@@ -49,14 +49,14 @@ def tour_from_zero(instance: TSPInstance, solution: Solution) -> Region | None:
 
 @dataclass(frozen=True)
 class AppendNodes:
-    """A new path between the anchors of a run, one node after the other."""
+    """Operator that rebuilds the path between a run's anchors, one node after the other."""
 
     selector: RegionSelector
     contract: Contract
 
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the start anchor, the nodes between in ascending order, and the end anchor."""
-        # Of any region, also of one that a file made up.
+        # The region may be invalid, because it may come from a file.
         nodes = region.nodes
         return (*nodes[:1], *sorted(nodes[1:-1]), *nodes[-1:])
 

@@ -20,11 +20,11 @@ from specahd.routing.kernels.tours import (
 from specahd.routing.space_filling import along_curve
 
 NEIGHBOURS = 10
-"""How many neighbours of each node ``greedy`` considers first."""
+"""Number of neighbours of each node that ``greedy`` considers first."""
 MOVE_NEIGHBOURS = 24
-"""How many neighbours of each node ``two_opt`` considers; fewer miss edges between clusters."""
+"""Number of neighbours of each node for ``two_opt``; fewer miss edges between clusters."""
 LONGEST_TURN = 50_000
-"""Most nodes that a move of ``two_opt`` turns round."""
+"""Maximum number of nodes that a move of ``two_opt`` reverses."""
 
 # Nodes at distance d are at most stretch * d + slack apart in the plane.
 _REACH = {
@@ -40,8 +40,8 @@ _REACH = {
 def nearest(instance: TSPInstance) -> Solution:
     """Go from node 0 to the nearest unvisited node until none is left.
 
-    Ties go to the lowest index. Where distances follow from the plane, a grid
-    of about two nodes to a cell spares most comparisons.
+    Ties go to the lowest index. If distances are measured in the plane, a grid
+    of about two nodes to a cell avoids most comparisons.
     """
     side, reach = math.inf, (1.0, 0.0)
     if instance.convention in _REACH:
@@ -70,13 +70,13 @@ def greedy(instance: TSPInstance) -> Solution:
     """
     neighbours = np.full((instance.size, 2), -1)
     other_end = np.arange(instance.size)
-    # Else a crowd in one place would all have the same few neighbours.
+    # Otherwise many nodes at one place would all have the same few neighbours.
     paths = instance.size - join_fragments(*_twins(instance), neighbours, other_end)
     nodes = np.flatnonzero(neighbours[:, 1] < 0)
     while paths > 1:
         starts, ends = _pairs(instance, nodes)
-        # An end has at most itself and its path's other end among its three nearest or
-        # more, so a pair is left and every round joins some paths.
+        # At most two of an end's three or more nearest are itself and its path's other
+        # end. So a pair is left, and every round joins some paths.
         apart = other_end[starts] != ends
         starts, ends = starts[apart], ends[apart]
         lengths = pair_distances(_distances(instance), starts, ends)
@@ -91,7 +91,7 @@ def space_filling(instance: TSPInstance) -> Solution:
     """Visit the nodes in the order of a Hilbert curve through their square.
 
     Reference: J. J. Bartholdi and L. K. Platzman, Operations Research Letters 1
-    (1982), 121-125. Coordinates from scaling serve EXPLICIT instances.
+    (1982), 121-125. EXPLICIT instances use coordinates from scaling.
     """
     return tuple(np.argsort(along_curve(instance.coords), kind="stable").tolist())
 
@@ -108,7 +108,7 @@ def two_opt(instance: TSPInstance) -> Solution:
 
 
 def with_fixed_edges(instance: TSPInstance, tour: Solution) -> Solution:
-    """Lay every path of fixed edges into the tour where its first node stands."""
+    """Insert every path of fixed edges into the tour at the place of its first node."""
     if not instance.fixed_edges:
         return tour
     neighbours: dict[int, list[int]] = {}
@@ -137,7 +137,7 @@ def _path(node: int, neighbours: dict[int, list[int]]) -> list[int]:
 
 
 def _pairs(instance: TSPInstance, nodes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs i < j of ``nodes``, one among the nearest of the other, in order."""
+    """Return the sorted pairs i < j of ``nodes`` in which one is among the other's nearest."""
     neighbours = _neighbours(instance, nodes)
     owners = np.repeat(nodes, neighbours.shape[1])
     neighbours_flat = neighbours.ravel()
@@ -149,7 +149,7 @@ def _pairs(instance: TSPInstance, nodes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _twins(instance: TSPInstance) -> tuple[IntArray, IntArray]:
-    """Return pairs that chain the nodes of each place; none where a matrix rules."""
+    """Return pairs that chain the nodes with equal coordinates; none if there is a matrix."""
     order = np.lexsort(instance.coords.T)
     if instance.matrix is not None:
         return order[:0], order[:0]
@@ -160,7 +160,7 @@ def _twins(instance: TSPInstance) -> tuple[IntArray, IntArray]:
 
 def _neighbours(instance: TSPInstance, nodes: IntArray) -> IntArray:
     """Return the nearest of ``nodes`` for each of them, itself included, the farthest last."""
-    # Among its nearest points a node finds itself.
+    # The nearest points of a node include itself.
     count = min(NEIGHBOURS + 1, len(nodes))
     if instance.matrix is None:
         points = _points(instance)[nodes]
@@ -172,7 +172,7 @@ def _neighbours(instance: TSPInstance, nodes: IntArray) -> IntArray:
 
 
 def _points(instance: TSPInstance) -> FloatArray:
-    """Return points whose straight distances have the order of the convention's."""
+    """Return points whose straight distances have the same order as the convention's distances."""
     if instance.convention is not Convention.GEO:
         return instance.coords
     whole = np.trunc(instance.coords)

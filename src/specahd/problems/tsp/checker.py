@@ -1,6 +1,6 @@
-"""F and C: whether a tour is feasible, and what it costs, from the instance alone.
+"""The checker F and the cost C of a tour, computed from the instance alone.
 
-Nothing here is shared with the code that builds solutions.
+This module shares nothing with the code that builds solutions.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ from specahd.routing.geometry import path_length
 def check(instance: TSPInstance, solution: Solution) -> tuple[Violation, ...]:
     """Return every violation of coverage and of fixed edges; empty means feasible.
 
-    Kinds: ``unknown_node``, ``missing_node``, ``duplicated_node`` and ``fixed_edge``. The way
-    back from the last node to the first is part of every tour. Details number
+    Kinds: ``unknown_node``, ``missing_node``, ``duplicated_node`` and ``fixed_edge``. The edge
+    from the last node to the first is part of every tour. Details number
     the nodes from 1, as instance files do, unless they have names.
     """
     visits = np.fromiter(solution, np.int64, len(solution))

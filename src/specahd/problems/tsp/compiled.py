@@ -1,4 +1,4 @@
-"""The compiled twin of :func:`specahd.problems.tsp.construct.rebuild`."""
+"""Compiled equivalent of :func:`specahd.problems.tsp.construct.rebuild`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,14 +32,14 @@ _NO_NODE = -1
     cache=True,
 )
 def _build(programs: Any, distances: Any) -> Any:
-    """Return the path between the anchors, and the fallbacks (negative: no node was chosen)."""
+    """Return the path between the anchors, and the fallbacks (negative: an answer was None)."""
     program = programs[0]
     end = len(distances) - 1
     path = np.empty(end - 1, np.int64)
-    # numba does not keep a program from writing to what it is shown, so the loop trusts
-    # none of it: whatever becomes an index is the loop's own.
+    # numba does not prevent a program from writing to its arguments. Therefore the loop
+    # takes no index from an array that the program receives.
     shown = np.empty(end - 1, np.int64)
-    # Ascending; its first `left` entries wait.
+    # In ascending order; the first `left` entries are unserved.
     remaining = np.arange(1, end)
     left = end - 1
     fallbacks = 0
@@ -74,4 +74,4 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
 
 
 REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
-"""What the sandbox child runs in the compiled tier."""
+"""Runner of the compiled tier in the sandbox child."""

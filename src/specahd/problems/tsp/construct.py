@@ -1,8 +1,8 @@
-"""What the sandbox child runs for TSP: one call of an upper or of a lower program.
+"""Runners of TSP programs in the sandbox child: one run of an upper or a lower program.
 
 Only NumPy and the standard library are imported, so that a fresh child starts
-fast. Nothing here is trusted: the validator V, the merge M and the checker F
-judge what comes out.
+fast. The results are not trusted: the validator V, the merge M and the checker
+F check them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,12 +36,12 @@ def propose(
     -------
     Answer
         Lengths of the proposed runs and their entries concatenated; ``[-1]``
-        and nothing if the answer is no list of sequences.
+        and an empty array if the answer is not a list of sequences.
 
     Raises
     ------
     InvalidAnswer
-        The answer is a flood, far beyond what any instance could use.
+        The answer has far more entries than any instance could use.
     """
     tour, (max_segments, max_segment_size) = inputs
     route = tour.copy()
@@ -76,12 +76,12 @@ def rebuild(
     -------
     Answer
         The nodes between the anchors in the order of the path, as indices into
-        the input. Unavailable answers are replaced by the nearest node.
+        the input. An unavailable answer is replaced by the nearest node.
 
     Raises
     ------
     InvalidAnswer
-        An answer is no integer.
+        An answer is not an integer.
     """
     [nodes] = inputs
     distances = local_distances(of_block(arrays), nodes)
@@ -89,7 +89,7 @@ def rebuild(
     waiting = UnservedNodes(end - 1)
     path: list[int] = []
     current, fallbacks = 0, 0
-    # This loop is the price of every score in a run: few NumPy calls per step.
+    # Every score in a run needs this loop, so it makes few NumPy calls per step.
     with np.errstate(all="ignore"):
         while waiting:
             remaining = waiting.array()

@@ -1,4 +1,4 @@
-"""Φ of a region of the tour: of a run, or of a group of nodes that are anywhere on it."""
+"""Descriptor Φ of a region: a run of the tour, or a group of nodes anywhere on it."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def describe_group(instance: TSPInstance, solution: Solution, region: Region) ->
 
 
 def _tour(instance: TSPInstance, solution: Solution) -> tuple[IntArray, float]:
-    """Return the nodes of a tour in its order, and its mean edge."""
+    """Return the nodes of a tour in its order, and its mean edge length."""
     walk = np.array([*solution, solution[0]], np.int64)
     length = path_length(instance.coords, walk, Convention.EXACT_2D)
     return walk[:-1], length / len(solution)

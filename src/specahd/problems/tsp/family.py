@@ -1,4 +1,4 @@
-"""How the engine solves the TSP."""
+"""Settings with which the engine solves the TSP."""
 
 from specahd.engine.family import Family
 
@@ -8,6 +8,6 @@ FAMILY = Family(
     # Measured on pr2392 and rl11849.
     hot=1.0,
     neighbours=lambda instance: 24,
-    # Passes over a tour compute a straight distance in less time than they look it up.
+    # In passes over a tour, computing a straight distance is faster than a lookup.
     looks_up=False,
 )

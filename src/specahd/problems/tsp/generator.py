@@ -1,6 +1,6 @@
 """The generated pools (the paper, appendix C; docs/reference/pools.md).
 
-Only integers are drawn, and nothing but integer arithmetic follows, so a seed
+Only integers are drawn, and all further arithmetic is in integers, so a seed
 gives the same bytes on every machine.
 """
 
@@ -41,10 +41,10 @@ def generate(pool: str, seed: int) -> Iterator[TSPInstance]:
     pool
         ``lower_train`` holds 4 x 32 clustered instances of 10 to 200 cities;
         ``upper_train`` and ``selection`` have 200 to 1,000 cities in the same
-        four kinds of clusters and, every fifth, uniform ones; ``validation``
+        four kinds of clusters, and every fifth is uniform; ``validation``
         has 200 to 1,000 cities in other families.
     seed
-        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
+        As for :func:`~specahd.routing.generation.instances`, which lists the exceptions.
     """
     return instances("tsp", pool, seed, _SERIALS, _instance)
 
@@ -72,7 +72,7 @@ def _cities(rng: np.random.Generator, pool: str, number: int) -> tuple[str, IntA
 
 
 def _clustered(rng: np.random.Generator, count: int, clusters: int, offset: int) -> IntArray:
-    """Bell-shaped clusters; a sum of four uniforms is nearly normal."""
+    """Return bell-shaped clusters; a sum of four uniforms is nearly normal."""
     centres = rng.integers(SIDE // 10, SIDE - SIDE // 10 + 1, size=(clusters, 2))
     chosen = centres[rng.integers(clusters, size=count)]
     offsets = rng.integers(-offset, offset + 1, size=(4, count, 2)).sum(axis=0)
@@ -81,6 +81,6 @@ def _clustered(rng: np.random.Generator, count: int, clusters: int, offset: int)
 
 
 def _refined(rng: np.random.Generator, family: str, count: int) -> IntArray:
-    """A layout of the vehicle problems with one more digit to each coordinate."""
+    """Return a layout of the vehicle problems with one more digit in each coordinate."""
     points: IntArray = 10 * LAYOUTS[family](rng, count) + rng.integers(0, 10, size=(count, 2))
     return np.minimum(points, SIDE)

@@ -25,7 +25,7 @@ class TSPInstance:
     Parameters
     ----------
     name
-        As the file's NAME says.
+        The file's NAME.
     coords
         Shape (n, 2).
     convention
@@ -33,11 +33,11 @@ class TSPInstance:
     matrix
         Distances of an EXPLICIT instance, shape (n, n); else None.
     coords_from_scaling
-        Whether the file gave distances only, and ``coords`` resemble them.
+        Whether the file has distances only; ``coords`` are then computed from them.
     fixed_edges
         Pairs of nodes that must be neighbours in the tour.
     labels
-        What results are told in.
+        Names and units that results are reported in.
     """
 
     name: str
@@ -76,7 +76,7 @@ def read(path: Path) -> TSPInstance:
     Raises
     ------
     FileError
-        The file is missing, torn, or describes no valid instance.
+        The file is missing, incomplete, or describes no valid instance.
     """
     data = tsplib.read(path)
     instance = _instance(data)
@@ -89,7 +89,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> TSPInstance:
     Raises
     ------
     FileError
-        It has too few nodes.
+        The table has fewer than 3 stops.
     """
     if len(data.demands) < 3:
         raise FileError(f"{path}: holds {len(data.demands)} stops, expected at least 3.")
@@ -101,7 +101,7 @@ def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:
     scaled = data.coords is None
     coords = data.coords
     if coords is None:
-        assert data.weights is not None  # the reader gives one or the other
+        assert data.weights is not None  # the reader sets one or the other
         coords = classical_scaling(data.weights)
     return TSPInstance(
         name=data.name,

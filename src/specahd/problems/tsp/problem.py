@@ -1,4 +1,4 @@
-"""The TSP as the search sees it, put together from the modules of this folder."""
+"""The TSP as one class, which combines the modules of this folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ def _insertion(problem: "TSP") -> Insertion:
 _RUNS = descriptor.NAMES, descriptor.describe
 _GROUPS = descriptor.GROUP_NAMES, descriptor.describe_group
 _DESCRIPTORS = {"append": _RUNS, "insertion": _GROUPS, "construct": _RUNS}
-"""Φ by the repair operator whose regions it describes."""
+"""Names and function of the descriptor Φ, by the repair operator whose regions it describes."""
 
 
 class TSP(RoutingProblem[TSPInstance, Solution]):
@@ -58,13 +58,13 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     repair
         The repair operator in force, ``append``, ``insertion`` or ``construct``.
     max_regions
-        Most runs, or groups, kept from one proposal, at least 1.
+        Maximum number of runs, or groups, kept from one proposal, at least 1.
     max_size
-        Most nodes in one, a run's two anchors included, at least 4.
+        Maximum number of nodes in each, including a run's two anchors, at least 4.
     repairs_per_customer
-        How many insertions a search of ``insertion`` makes for each node, at least 1.
+        Number of insertions for each node in a search of ``insertion``, at least 1.
     final_repairs_per_customer
-        The same of searches with a checkpoint, and with what might become one; None for as many.
+        The same number for searches with a checkpoint or a candidate for one; None: the same.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from specahd.routing.base import IntArray, Region, Rejection, Validation
 from specahd.routing.groups import is_consistent, is_vector, nested
 
 SMALLEST = 4
-"""Fewest nodes of a run: two anchors and two cities whose order can change."""
+"""Minimum number of nodes of a run: two anchors and two cities whose order can change."""
 
 
 def whole_tour(solution: Solution) -> Region:
@@ -29,23 +29,23 @@ def validate(
     Nodes that do not exist and repetitions are dropped from a proposal. It
     must then be a run of consecutive nodes of the tour, which may pass the end
     of ``solution``. A run against the direction of the tour is the same path
-    between the same anchors: it is kept and turned round.
+    between the same anchors: it is kept and reversed.
 
     Parameters
     ----------
     output
-        ``[lengths, values]`` of the proposed runs; ``lengths == [-1]`` says
+        ``[lengths, values]`` of the proposed runs; ``lengths == [-1]`` means
         that the program returned no list of sequences. Both come from
         untrusted code.
     max_regions, max_size
-        Most regions kept, most nodes in each, anchors included.
+        Maximum number of regions kept, and of nodes in each, anchors included.
 
     Returns
     -------
-    The kept runs in tour order, and a rejection for every other: ``malformed``,
+    The kept runs in tour order, and a rejection for each other proposal: ``malformed``,
     ``empty`` (fewer than 2 nodes between the anchors), ``oversized``,
     ``not_contiguous``, ``overlapping`` (a mutable node is mutable or an anchor
-    of an earlier run, or an anchor mutable there) or ``over_budget``.
+    in an earlier run, or an anchor is mutable there) or ``over_budget``.
     """
     if not is_consistent(output):
         return Validation(1, (), (Rejection(0, "malformed"),))
@@ -93,7 +93,7 @@ def local_nodes(region: Region) -> list[int]:
     """Return the nodes of a run as its local problem numbers them.
 
     The anchors come first and last, and the nodes between them are sorted, so
-    that the numbers do not give the incumbent's order away.
+    that the numbers do not reveal the incumbent's order.
     """
     start, *interior, end = region.nodes
     return [start, *sorted(interior), end]
@@ -102,7 +102,7 @@ def local_nodes(region: Region) -> list[int]:
 def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Solution | None:
     """Put a rebuilt path between the anchors of a run; None when ``output`` is malformed.
 
-    Whether every node is still visited once is not judged here.
+    This function does not check that every node is visited once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What runs programs of the TSP in the engine's process."""
+"""Runners of TSP programs in the engine's process."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

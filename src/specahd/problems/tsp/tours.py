@@ -1,4 +1,4 @@
-"""Tours as files: CVRPLIB's ``.sol``, which we write, and TSPLIB's ``.tour``."""
+"""Tours as files: read CVRPLIB's ``.sol`` and TSPLIB's ``.tour``, and write ``.sol``."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def read(path: Path) -> tuple[Solution, float | None]:
     Raises
     ------
     FileError
-        The file is missing, torn, or no tour.
+        The file is missing, incomplete, or not a tour.
     """
     if kinds.identify(read_text(path)) is kinds.TYPES["TOUR"]:
         return tsplib.read_tour(path), None
@@ -28,7 +28,7 @@ def read(path: Path) -> tuple[Solution, float | None]:
 
 
 def dumps(solution: Solution, cost: float) -> str:
-    """Return the text of a ``.sol`` file that :func:`read` reads back, turned to leave from 0."""
+    """Return the text of a ``.sol`` file that :func:`read` can read; the tour starts at node 0."""
     return sol.dumps([from_zero(solution)], cost)
 
 

@@ -1,5 +1,5 @@
 """The vehicle routing problem with time windows.
 
-Nothing is imported here: the sandbox child reads ``construct`` from this
-package and must not pay for what the trusted side needs.
+This file imports nothing: the sandbox child imports ``construct`` from this package
+and must not spend time on modules that only the trusted process needs.
 """

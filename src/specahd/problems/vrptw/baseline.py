@@ -19,11 +19,11 @@ from specahd.routing.vehicles import solver
 from specahd.routing.vehicles.routes import Solution
 
 _ROUNDING = 1e-9
-"""Above the relative error of a sum of as many numbers as a route has legs."""
+"""Upper bound of the relative error of a sum with as many terms as a route has legs."""
 
 
 def nearest(instance: VRPTWInstance) -> Solution:
-    """Go from the depot to the nearest unserved customer that fits in time, until nobody does.
+    """Go from the depot to the nearest unserved customer that fits in time, until none does.
 
     Ties go to the lowest index. O(n^2), without a matrix.
     """
@@ -43,8 +43,8 @@ def nearest(instance: VRPTWInstance) -> Solution:
 def insertion(instance: VRPTWInstance) -> Solution:
     """Return the cheapest of eight runs of Solomon's insertion heuristic I1 (1987).
 
-    They open routes with the farthest customer or with the one whose window
-    closes first, and take the four settings of lambda and alpha of his study.
+    The runs open routes with the farthest customer or with the one whose window
+    closes first, and use the four settings of lambda and alpha in Solomon's study.
     """
     windows = instance.windows
     rows: FloatArray | ComputedDistances
@@ -52,7 +52,7 @@ def insertion(instance: VRPTWInstance) -> Solution:
         distances = distances_of(instance.coords, instance.measure, None)
         rows = ComputedDistances(instance.coords, instance.coords, instance.measure)
     else:
-        # Looked at so often that a matrix pays.
+        # Distances are read so often that a matrix pays.
         distances = rows = _matrix(instance, "insertion")
     margin = 0.0 if _integral(instance, rows) else _ROUNDING * windows.due[0]
     solutions = [
@@ -78,8 +78,8 @@ def insertion(instance: VRPTWInstance) -> Solution:
 def cheapest(instance: VRPTWInstance) -> Solution:
     """Insert each customer where the detour is least, the farthest from the depot first.
 
-    Only places next to a customer's nearest neighbours in distance and time and on a route of
-    its own are looked at, so the whole takes O(n log n), without a matrix. Ties go to the lowest
+    Only places next to a customer's nearest neighbours in distance and time, and a new route,
+    are considered, so the whole takes O(n log n), without a matrix. Ties go to the lowest
     index and to the nearest neighbour.
     """
     if instance.matrix is None:
@@ -87,7 +87,7 @@ def cheapest(instance: VRPTWInstance) -> Solution:
     else:
         depot_distances = instance.matrix[0]
     order = 1 + np.argsort(-depot_distances[1:], kind="stable")
-    # Whether unrounded distances happen to be whole would take all of them to know.
+    # To find out whether unrounded distances are integers, all would have to be computed.
     unrounded = instance.measure is Convention.EXACT_2D
     exact = not unrounded and _integral(
         instance, () if instance.matrix is None else instance.matrix
@@ -97,12 +97,12 @@ def cheapest(instance: VRPTWInstance) -> Solution:
 
 
 def pyvrp(instance: VRPTWInstance, iterations: int) -> Solution:
-    """Run PyVRP for so many iterations.
+    """Run PyVRP for the given number of iterations.
 
     Raises
     ------
     NotEnoughMemory
-        The distance matrices that it needs would not fit.
+        The distance matrices that it needs would not fit into memory.
     """
     windows = instance.windows
     return solver.solve(
@@ -123,7 +123,7 @@ def _matrix(instance: VRPTWInstance, baseline: str, copies: int = 1) -> FloatArr
 
 
 def _integral(instance: VRPTWInstance, distances: Iterable[FloatArray]) -> bool:
-    """Say whether all sums of distances, given row by row, and of times are exact."""
+    """Return whether all sums of distances, given row by row, and of times are exact."""
     windows = instance.windows
     times = (windows.ready, windows.due, windows.service)
     rounded = instance.measure not in (Convention.EXACT_2D, Convention.EXPLICIT)

@@ -1,6 +1,6 @@
-"""F and C: whether a solution is feasible, and what it costs, from the instance alone.
+"""The checker F and the cost C of a solution, computed from the instance alone.
 
-Nothing here is shared with the code that builds solutions.
+This module shares nothing with the code that builds solutions.
 """
 
 from itertools import chain
@@ -17,18 +17,18 @@ from specahd.routing.vehicles.routes import Solution
 def check(instance: VRPTWInstance, solution: Solution) -> tuple[Violation, ...]:
     """Return every violation of coverage, capacity and time windows; empty means feasible.
 
-    To the kinds of :func:`~specahd.routing.vehicles.feasibility.check_routes` come
-    ``late`` (service starts after the window closed) and ``late_return`` (the
-    vehicle is back after the depot closed). A vehicle leaves when the depot
-    opens, waits for windows to open, and goes on when it is late; visits to
-    what is no customer are passed over.
+    Kinds: those of :func:`~specahd.routing.vehicles.feasibility.check_routes`,
+    ``late`` (service starts after the window has closed) and ``late_return`` (the
+    vehicle is back after the depot has closed). A vehicle leaves when the depot
+    opens, waits for windows to open, and continues if it is late. Visits to
+    nodes that are not customers are skipped.
     """
     coverage = check_routes(solution, instance.demands, instance.capacity, instance.labels)
     return (*coverage, *_late(instance, solution))
 
 
 def cost(instance: VRPTWInstance, solution: Solution) -> float:
-    """Return the total length of the routes in the file's unit, exact in every integral unit."""
+    """Return the total length of the routes in the file's unit, exact for integral distances."""
     length = routes_length(solution, instance.coords, instance.measure, instance.matrix)
     return length / instance.parts
 

@@ -1,4 +1,4 @@
-"""The compiled twin of :func:`specahd.problems.vrptw.construct.rebuild`."""
+"""Compiled equivalent of :func:`specahd.problems.vrptw.construct.rebuild`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,12 +37,12 @@ _UNREACHABLE, _NO_NODE = -1, -2
 def _build(
     programs: Any, distances: Any, demands: Any, capacity: int, ready: Any, due: Any, service: Any
 ) -> Any:
-    """Return the routes, 0 between two of them, and the fallbacks (negative: why it failed)."""
+    """Return the routes, separated by 0, and the number of fallbacks (negative: an error code)."""
     program = programs[0]
     size = len(demands)
     route = np.empty(2 * size, np.int64)
-    # numba does not keep a program from writing to what it is shown, so the loop trusts
-    # none of it: whatever becomes an index is the loop's own.
+    # numba does not prevent a program from writing to its arguments. Therefore the loop
+    # takes no index from an array that the program receives.
     waiting = np.ones(size, np.bool_)
     waiting[0] = False
     fits = np.zeros(size, np.bool_)
@@ -57,7 +57,7 @@ def _build(
     while left > 0:
         fitting = 0
         for node in range(1, size):
-            # In the order in which the checker sums them.
+            # The terms have the same order as in the checker.
             finish[node] = max(distances[current, node] + time, ready[node])
             in_time = finish[node] <= due[node]
             finish[node] += service[node]
@@ -120,4 +120,4 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
 
 
 REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
-"""What the sandbox child runs in the compiled tier."""
+"""Runner of the compiled tier in the sandbox child."""

@@ -1,8 +1,8 @@
-"""What the sandbox child runs for VRPTW: one call of an upper or of a lower program.
+"""Runners of VRPTW programs in the sandbox child: one run of an upper or a lower program.
 
 Only NumPy and the standard library are imported, so that a fresh child starts
-fast. Nothing here is trusted: the validator V, the merge M and the checker F
-judge what comes out.
+fast. The results are not trusted: the validator V, the merge M and the checker
+F check them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ def propose(
 def rebuild(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
 ) -> Answer:
-    """Rebuild one region with a lower program: fresh routes from the depot.
+    """Rebuild one region with a lower program: new routes from the depot.
 
     Times are summed in the order in which the checker sums them, so that both
     agree to the last bit.
@@ -49,12 +49,12 @@ def rebuild(
     -------
     Answer
         The routes as indices into ``[depot, *customers]``, with 0 between two
-        routes. Unavailable answers are replaced by the nearest feasible customer.
+        routes. An unavailable answer is replaced by the nearest feasible customer.
 
     Raises
     ------
     InvalidAnswer
-        An answer is no integer, or a customer cannot be served alone.
+        An answer is not an integer, or a customer cannot be served by a route of its own.
     """
     nodes = np.concatenate(([0], inputs[0]))
     distances = local_distances(of_block(arrays), nodes)
@@ -72,7 +72,7 @@ def rebuild(
     left = len(nodes) - 1
     route: list[int] = []
     current, rest, time, fallbacks = 0, capacity, opening, 0
-    # This loop is the price of every score in a run: few NumPy calls per step.
+    # Every score in a run needs this loop, so it makes few NumPy calls per step.
     with np.errstate(all="ignore"):
         while left:
             finish = distances[current] + time

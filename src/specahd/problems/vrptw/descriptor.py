@@ -1,4 +1,4 @@
-"""Φ of a group of customers: the shared coordinates of vehicle problems, and those of time."""
+"""Descriptor Φ of a group of customers: shared coordinates of vehicle problems, and times."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from specahd.routing.vehicles import descriptor
 from specahd.routing.vehicles.routes import Solution
 
 _SHARED = tuple(name for name in descriptor.NAMES if name != "demand_variation")
-"""A descriptor has at most 16 coordinates; windows say more than this one."""
+"""Shared coordinates without one: a descriptor has at most 16, and times describe more than it."""
 _KEPT = [descriptor.NAMES.index(name) for name in _SHARED]
 
 NAMES = (*_SHARED, *TIME_NAMES)

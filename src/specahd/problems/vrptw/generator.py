@@ -1,6 +1,6 @@
 """The generated pools (the paper, appendix C; docs/reference/pools.md), by Homberger's rules.
 
-Only integers are drawn, and nothing but exact arithmetic follows, so a seed
+Only integers are drawn, and all further arithmetic is exact, so a seed
 gives the same bytes on every machine. Coordinates and times are in tenths of
 Homberger's unit, so that rounding distances to integers matters as little as
 the DIMACS rounding of his instances.
@@ -39,7 +39,7 @@ class _Class:
     base, slope
         The depot closes at ``base + slope * side / 2``.
     widths
-        Mean and largest deviation of the windows' widths; an instance has one of them.
+        Mean and largest deviation of the windows' widths; an instance has one of these pairs.
     """
 
     capacity: int
@@ -73,7 +73,7 @@ def generate(pool: str, seed: int) -> Iterator[VRPTWInstance]:
     pool
         One of :data:`~specahd.routing.base.POOLS`.
     seed
-        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
+        As for :func:`~specahd.routing.generation.instances`, which lists the exceptions.
     """
     return instances("vrptw", pool, seed, _SERIALS, _instance)
 
@@ -123,9 +123,9 @@ def _demands(rng: np.random.Generator, name: str, customers: int) -> IntArray:
 
 
 def _visits(coords: IntArray, demands: IntArray, rules: _Class, closing: int) -> IntArray:
-    """Return when each is served by routes to the farthest customer and on to the nearest.
+    """Return when each node is served on routes to the farthest customer, then to the nearest.
 
-    Windows about these times can all be kept at once, as in Solomon's clustered
+    One solution can keep all windows around these times, as in Solomon's clustered
     instances. The depot's time is 0.
     """
     times = np.zeros(len(coords), np.int64)
@@ -139,7 +139,7 @@ def _visits(coords: IntArray, demands: IntArray, rules: _Class, closing: int) ->
         if not fits.any():
             current, time, rest = 0, 0, rules.capacity
             continue
-        # The farthest opens a route: what a nearest-neighbour baseline would do is not the answer.
+        # The farthest customer opens a route, so a nearest-neighbour baseline finds other routes.
         far = arrivals if current else -arrivals
         place = int(np.argmin(np.where(fits, far, closing)))
         current = int(unserved[place])
@@ -153,7 +153,7 @@ def _visits(coords: IntArray, demands: IntArray, rules: _Class, closing: int) ->
 def _windows(
     rng: np.random.Generator, coords: IntArray, centres: IntArray, rules: _Class, closing: int
 ) -> TimeWindows:
-    """Return windows about the centres for 25, 50, 75 or 100 per cent of the customers."""
+    """Return windows around the centres for 25, 50, 75 or 100 per cent of the customers."""
     size = len(coords)
     mean, deviation = rules.widths[rng.integers(len(rules.widths))]
     spread = rng.integers(-deviation // 4, deviation // 4 + 1, size=(4, size)).sum(axis=0)
@@ -172,7 +172,7 @@ def _windows(
 def _distances(start: IntArray, ends: IntArray) -> IntArray:
     """Return EUC_2D distances from one point to many, by integer square roots."""
     squares = np.square(ends - start).sum(axis=1)
-    # nint(x) is half of the whole part of 2 x + 1. IEEE rounds square roots correctly, so that the
-    # whole part of that of an integer below 2**52 is exact.
+    # nint(x) is half of the integer part of 2 x + 1. IEEE rounds square roots correctly, so the
+    # integer part of the square root of an integer below 2**52 is exact.
     roots: IntArray = np.sqrt(4 * squares).astype(np.int64)
     return (roots + 1) // 2

@@ -15,26 +15,26 @@ from specahd.routing.geometry import Convention, distances
 from specahd.routing.vehicles.instance import VehicleInstance
 
 TENTHS = 10
-"""Parts of a file's unit in which a DIMACS instance is held."""
+"""Number of parts of a file's unit; a DIMACS instance is stored in these parts."""
 
 
 @dataclass(frozen=True, eq=False)
 class VRPTWInstance(VehicleInstance):
-    """One instance; every demand is from 0 to ``capacity``.
+    """One VRPTW instance; every demand is from 0 to ``capacity``.
 
-    Travel takes as long as it is far. A vehicle that comes before a window
-    opens waits; each customer can be served alone.
+    Travel times equal distances. A vehicle that arrives before a window opens
+    waits. Each customer can be served by a route of its own.
 
-    A DIMACS instance (distances rounded down to tenths) is held in tenths:
+    A DIMACS instance (distances rounded down to tenths) is stored in tenths:
     coordinates and times are ten times those of the file, distances are rounded
     down to integers. With integral times its arithmetic is then exact, and so
-    is that of EUC_2D; no sum depends on its order, and nothing is ever late by a
-    rounding error.
+    is that of EUC_2D. No sum depends on the order of its terms, and no service is
+    late because of a rounding error.
 
     Parameters
     ----------
     windows
-        When service may start and how long it takes, in the unit of distances.
+        Time windows and service times, in the unit of distances.
     """
 
     windows: TimeWindows = field(kw_only=True)
@@ -55,7 +55,7 @@ class VRPTWInstance(VehicleInstance):
 
     @property
     def parts(self) -> int:
-        """How many units of ``coords``, times and distances make one of the file's."""
+        """Number of units of ``coords``, times and distances in one unit of the file."""
         return _parts(self.convention)
 
     @property
@@ -66,20 +66,20 @@ class VRPTWInstance(VehicleInstance):
 def read(
     path: Path, convention: Convention = Convention.DIMACS, customers: int | None = None
 ) -> VRPTWInstance:
-    """Read a VRPLIB file of TYPE VRPTW, or one in Solomon's format, by its content.
+    """Read a VRPLIB file of TYPE VRPTW, or one in Solomon's format; its content decides.
 
     Parameters
     ----------
     convention
-        How distances are measured where the file leaves it open: in Solomon's format,
-        and by EUC_2D in files of LKH's collection (see :func:`vrplib.read`).
+        How distances are measured if the file does not define it: in Solomon's format,
+        and for EUC_2D in files of LKH's collection (see :func:`vrplib.read`).
     customers
-        How many customers to take of a file in Solomon's format; None takes all.
+        Number of customers to take from a file in Solomon's format; None takes all.
 
     Raises
     ------
     FileError
-        The file is missing, torn, or describes no valid instance.
+        The file is missing, incomplete, or describes no valid instance.
     """
     if solomon.is_solomon(path):
         data = solomon.read(path, convention, customers)
@@ -94,7 +94,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> VRPTWInstance:
     Raises
     ------
     FileError
-        It is no valid one.
+        The instance is not valid.
     """
     heavy = np.flatnonzero(data.demands > data.capacity)
     if heavy.size:
@@ -102,7 +102,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> VRPTWInstance:
             f"{path}: DEMAND of customer {heavy[0]} is {data.demands[heavy[0]]}, "
             f"expected at most CAPACITY {data.capacity}."
         )
-    assert data.windows is not None  # both readers give them
+    assert data.windows is not None  # both readers set them
     instance = _instance(data, data.windows)
     late = np.flatnonzero(~_reachable(instance))
     if late.size:
@@ -115,7 +115,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> VRPTWInstance:
 
 
 def _instance(data: VRPLIBData, windows: TimeWindows) -> VRPTWInstance:
-    """Return the instance of a file, in its own unit."""
+    """Return the instance of a file, converted to the instance's unit."""
     parts = _parts(data.convention)
     return VRPTWInstance.of(
         replace(data, coords=None if data.coords is None else parts * data.coords),
@@ -129,7 +129,7 @@ def _instance(data: VRPLIBData, windows: TimeWindows) -> VRPTWInstance:
 
 
 def _reachable(instance: VRPTWInstance) -> NDArray[np.bool_]:
-    """Return, per node, whether a vehicle that serves nothing else serves it in time."""
+    """Return, per node, whether a vehicle that serves only this node is in time."""
     windows = instance.windows
     if instance.matrix is not None:
         travel = instance.matrix[0]

@@ -1,4 +1,4 @@
-"""The VRPTW as the search sees it, put together from the modules of this folder."""
+"""The VRPTW as one class, which combines the modules of this folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +16,8 @@ from specahd.routing.vehicles.problem import VehicleProblem
 from specahd.routing.vehicles.routes import Solution
 
 _MOST_INSERTED = 1000
-"""Customers of the largest instance that solving starts from ``insertion``, which takes a second
-for them and the square of that for more; afterwards ``cheapest`` is as good
+"""Maximum number of customers with which solving starts from ``insertion``. It takes a second for
+this number, and its time grows with the square. For more, ``cheapest`` is as good
 (benchmarks/notes/2026-11-25-starts-with-time-windows.md)."""
 _CONVENTIONS = {"dimacs": Convention.DIMACS, "float": Convention.EXACT_2D}
 
@@ -50,13 +50,13 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     baseline, repair, max_regions, max_size, repairs_per_customer, final_repairs_per_customer
         As for all vehicle problems.
     solver_iterations
-        Likewise.
+        As for all vehicle problems.
     convention
-        How files in Solomon's format measure distances, and those of LKH's collection
-        whose EDGE_WEIGHT_TYPE is EUC_2D: ``dimacs`` (rounded down to tenths) or
+        Distances of files in Solomon's format, and of files of LKH's collection whose
+        EDGE_WEIGHT_TYPE is EUC_2D: ``dimacs`` (rounded down to tenths) or
         ``float`` (unrounded).
     customers
-        How many customers of Solomon's format make the instance, at least 1; None for all.
+        Number of customers to take from Solomon's format, at least 1; None for all.
 
     Raises
     ------

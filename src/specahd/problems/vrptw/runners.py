@@ -1,4 +1,4 @@
-"""What runs programs of the VRPTW in the engine's process."""
+"""Runners of VRPTW programs in the engine's process."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

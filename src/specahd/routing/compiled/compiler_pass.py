@@ -1,8 +1,8 @@
-"""Verification of a program: other syntax than the language's is refused, and checks are inserted.
+"""Verification of a program: syntax outside the language is refused, and checks are inserted.
 
-It runs right after numba's typing, where every call is resolved to the object that is called and
-every value has a type: no alias and no starred argument hides anything. What is not listed is
-refused. A check is a call put before or after an operation.
+It runs right after numba's type inference. Then every call is resolved to the called object and
+every value has a type, so that no alias and no starred argument hides a call. Everything that is
+not listed is refused. A check is a call that is inserted before or after an operation.
 """
 
 import operator
@@ -40,7 +40,7 @@ _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 
 
 class Verifier:
-    """The pass over one function."""
+    """Compiler pass that verifies one function."""
 
     def __init__(self, state: Any) -> None:
         self._ir = state.func_ir
@@ -55,7 +55,7 @@ class Verifier:
         Raises
         ------
         NotInLanguage
-            With what is not listed.
+            The message names the construct that is not listed.
         """
         refuse_unassigned(self._ir.blocks)
         for block in self._ir.blocks.values():
@@ -120,7 +120,7 @@ class Verifier:
             case "getitem":
                 self._index(value.value, self._type(value.index), value.index)
             case "static_getitem" if value.index_var is None:
-                # A tuple is unpacked, whose length is part of its type.
+                # A tuple is unpacked; its length is part of its type.
                 if not isinstance(self._type(value.value), types.BaseTuple):
                     raise NotInLanguage("a subscript without an index")
             case "static_getitem":
@@ -140,7 +140,7 @@ class Verifier:
         return None
 
     def _convert(self, value: Any, target: Any) -> None:
-        """Refuse to turn a truth value into a number, which Python never does of itself."""
+        """Refuse a conversion between truth value and number: Python makes none by itself."""
         if (kind(self._type(value)) == "b") != (kind(target) == "b"):
             raise NotInLanguage("truth values mixed with numbers")
 
@@ -152,7 +152,7 @@ class Verifier:
     # Elements
 
     def _index(self, value: Any, index: Any, variable: Any) -> None:
-        """Verify an index; numba checks integers itself."""
+        """Verify an index; numba itself checks the bounds of integers."""
         of = self._type(value)
         if isinstance(of, types.List):
             known = integer(index) or isinstance(index, types.SliceType)
@@ -169,8 +169,8 @@ class Verifier:
             raise NotInLanguage(f"an index of {index} into {of}")
 
     def _beside_arrays(self, value: Any, index: Any, variable: Any) -> bool:
-        """Check the indices beside an array of indices; False if its axis is unknown."""
-        # numba checks indices as it selects, so none where nothing is selected beside them.
+        """Check the indices beside an array of indices; return False if its axis is unknown."""
+        # numba checks an index when it selects, so it checks none in an empty selection.
         if ndim(self._type(value)) > 1:
             self._check(runtime_checks.occupied, value)
         for axis, part in enumerate(parts(index)):
@@ -186,7 +186,7 @@ class Verifier:
         self._index(target, selected, index)
         into, new = self._type(target), self._type(value)
         if isinstance(into, types.List):
-            # numba moves elements before it reads what may be the same list.
+            # numba moves elements before it reads the value, which may be the same list.
             if not integer(selected):
                 raise NotInLanguage(f"an index of {selected} into {into} that changes")
             self._convert(value, into.dtype)
@@ -198,7 +198,7 @@ class Verifier:
             if ndim(part) and kind(part) == kind(into):
                 self._check(check, target, index)
         if ndim(new) and any(map(integer, parts(selected))) and not self._made(value):
-            # numba sees less of the memory that an integer beside others selects.
+            # For an integer beside other indices, numba compares less memory than is selected.
             if any(map(ndim, parts(selected))):
                 self._check(runtime_checks.separate, target, value)
             else:
@@ -228,13 +228,13 @@ class Verifier:
         elif function in _BITS:
             known = kinds in ("bb", "ii")
         elif function is operator.rshift:
-            # By more than 63, or to the left, 64 bits answer otherwise than Python does.
+            # Shifts by more than 63 or to the left differ in 64 bits from Python's.
             stated = constant(other)
             known = kinds == "ii" and not arrays and stated is not None and 0 <= stated < 64
         elif function is operator.matmul:
             known = kinds == "ff" and ndim(one) == ndim(other) == 1
         elif function in _ARITHMETIC and "b" in kinds:
-            # What NumPy does with two truth values is no arithmetic of numbers.
+            # NumPy's operators on two truth values are not arithmetic.
             known = kinds != "bb" and function in _SUMS | {operator.mul}
         elif function in _ARITHMETIC and not arrays:
             return self._of_numbers(function, kinds, left, right)
@@ -245,7 +245,7 @@ class Verifier:
         return None
 
     def _of_arrays(self, function: Any, kinds: str, right: Any) -> bool:
-        """Verify an operator with an array: integers divide and have powers in their own way."""
+        """Verify an operator with an array; division and powers of integers have stricter rules."""
         divisor = self._type(right)
         if kinds != "ii" or function in _SUMS | {operator.mul, operator.truediv}:
             return True
@@ -257,7 +257,7 @@ class Verifier:
         return not ndim(divisor) and stated != -1
 
     def _of_numbers(self, function: Any, kinds: str, left: Any, right: Any) -> Any:
-        """Put in the checks of an operator of two numbers."""
+        """Insert the checks of an operator of two numbers; return the check of its result."""
         if function is operator.pow:
             if kinds != "ii":
                 return runtime_checks.finite
@@ -283,7 +283,7 @@ class Verifier:
             raise NotInLanguage("a large integer")
 
     def _in_place(self, function: Any, target: Any, value: Any) -> None:
-        """Put in the checks of an operator that changes an array."""
+        """Insert the checks of an operator that changes an array."""
         into, new = self._type(target), self._type(value)
         rounded = function is operator.floordiv  # numba floors a rounded quotient
         integers = kind(into) == "i" and (function in _DIVISIONS or function is operator.pow)
@@ -295,7 +295,7 @@ class Verifier:
                 self._check(runtime_checks.apart, target, value)
 
     def _made(self, value: Any) -> bool:
-        """Say whether a value is a new array of an operator, without another reference."""
+        """Return whether a value is the new array of an operator, without another reference."""
         source = self._ir.get_definition(value.name) if value.is_temp else None
         return isinstance(source, ir.Expr) and source.op in ("binop", "unary")
 

@@ -1,4 +1,4 @@
-"""numba's pipeline for programs: the verification in it, and an inlining that loses nothing."""
+"""numba's pipeline for programs, with the verification and an inlining that drops no operation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,15 +14,15 @@ from specahd.routing.compiled.compiler_pass import Verifier
 from specahd.routing.compiled.rules import NotInLanguage
 
 _HARMLESS = frozenset({"build_list", "build_tuple", "getattr", "getiter", "make_function"})
-"""Expressions that cannot raise in a program that has types."""
+"""Expressions that cannot raise in a typed program."""
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class ClosureInlining(InlineClosureLikes):
-    """Write comprehensions into the function; refuse one by which an operation would be lost.
+    """Inlining of comprehensions that refuses a program if an operation would be lost.
 
-    Once numba has inlined anything, it removes what no later statement uses, also what would
-    have raised: an index out of bounds, an operator in place that does not fit.
+    After inlining, numba removes expressions that no later statement uses, also those that would
+    raise: an index out of bounds, or an operator in place with shapes that do not fit.
     """
 
     _name = "closure_inlining"
@@ -54,7 +54,7 @@ def _expressions(function: Any) -> Iterator[Any]:
 
 
 def _inlined(function: Any, expression: Any) -> bool:
-    """Say whether an expression calls a closure, or makes an array of its list."""
+    """Return whether an expression calls a closure, or makes an array of its list."""
     if expression.op != "call":
         return False
     called = guard(get_definition, function, expression.func)
@@ -68,7 +68,7 @@ def _inlined(function: Any, expression: Any) -> bool:
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class Verification(FunctionPass):
-    """Refuse programs outside the language, and insert the checks."""
+    """Compiler pass that refuses programs outside the language and inserts the checks."""
 
     _name = "verification"
 
@@ -85,7 +85,7 @@ class ProgramCompiler(CompilerBase):
     """numba's pipeline with the verification in it."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the one pipeline there is."""
+        """Return the pipeline in a list of one."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [
             (ClosureInlining if step is InlineClosureLikes else step, reason)

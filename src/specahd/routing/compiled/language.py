@@ -1,7 +1,7 @@
-"""The language of compiled programs: all that they may call, each with the reason why it is safe.
+"""The language of compiled programs: the functions they may call, and why each call is safe.
 
-numba looks at fewer bounds and shapes than NumPy, so whatever is not listed
-here is interpreted. Every entry was read in numba 0.68 and tried out with
+numba checks fewer bounds and shapes than NumPy, so a program that calls anything else
+is interpreted. Every entry was checked in the source of numba 0.68 and tested with
 wrong shapes and indices, huge and negative sizes, empty arrays and NaN.
 """
 
@@ -29,18 +29,18 @@ LISTED = "numba compares index and length of a list, whatever its settings"
 
 @dataclass(frozen=True, slots=True)
 class CallRule:
-    """How something may be called.
+    """Conditions under which a function may be called.
 
     Parameters
     ----------
     reason
-        Why the call stays inside its arrays.
+        Reason why the call accesses no memory outside its arrays.
     most
-        The largest number of positional arguments: what comes after might be written to.
+        The largest number of positional arguments; the function might write to later ones.
     keywords
-        The keywords it may have.
+        The keyword arguments that are allowed.
     kinds
-        What its arguments hold: ``b`` truth values, ``i`` integers, ``f`` floats, ``n`` None.
+        Elements of its arguments: ``b`` truth values, ``i`` integers, ``f`` floats, ``n`` None.
     array
         Whether the first argument must be an array, not a number.
     ndim
@@ -50,8 +50,8 @@ class CallRule:
     converts
         Whether it may turn floats into integers.
     views
-        Whether NumPy answers with a view or a copy, as the array lies in memory: then it must be
-        one of C order that nobody writes to.
+        Whether NumPy returns a view or a copy, depending on the array's memory layout. Then the
+        array must be in C order and read-only.
     """
 
     reason: str
@@ -99,7 +99,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "logical_and logical_or logical_xor", _JUDGE),
     **_named(np, "logical_not", CallRule(ELEMENTWISE, kinds="bif")),
     **_named(np, "where", CallRule(ELEMENTWISE, 3, kinds="bif", array=True)),
-    # What calls clip by name calls ours, which compares as NumPy does also where bounds are NaN.
+    # Calls of clip are replaced by our own, which compares as NumPy does, also with NaN bounds.
     **_named(np, "clip", CallRule(ELEMENTWISE, 0)),
     runtime_checks.clip: CallRule(ELEMENTWISE, 3, array=True),
     **_named(np, "mean std var prod min max amin amax cumsum ptp", _REDUCED),
@@ -124,7 +124,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
         ),
     ),
     **_named(np, "linspace", CallRule(SIZED, 3, _keywords("num"))),
-    # NumPy makes floats of an empty list, whatever it might hold.
+    # NumPy makes a float array of an empty list, whatever the list's type.
     **_named(
         np,
         "array asarray",
@@ -135,9 +135,9 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "concatenate", CallRule(JOINED, 2, _keywords("axis"), "bif")),
     **_named(np, "vstack hstack column_stack stack", _STACKED),
     **_named(np, "append", CallRule(JOINED, 2, kinds="bif")),
-    # Of one dimension: where a matrix has no column, numba compares nothing.
+    # One dimension only: for a matrix without columns, numba compares no lengths.
     **_named(np, "dot outer", CallRule(LINEAR, 2, kinds="f", array=True, ndim=1)),
-    # numba's own, for an array of a comprehension: stores into it are checked like others.
+    # numba's own functions for arrays of comprehensions; stores into these are checked too.
     length_of_iterator: CallRule(ITERATED),
     empty_inferred: CallRule(SIZED, kinds="i", after=runtime_checks.occupied),
     argsort: CallRule("our own, of one dimension", array=True, ndim=1),
@@ -165,7 +165,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     zip: CallRule(ITERATED, 10, kinds="bif"),
     enumerate: CallRule(ITERATED, 2, kinds="bif"),
 }
-"""What may be called, by the object that a name stands for: an alias changes nothing."""
+"""Rules by the called object, not by its name, so that an alias makes no difference."""
 
 ARRAY_METHODS: Mapping[str, CallRule] = {
     **_methods("mean std var prod min max cumsum", CallRule(OWN_SHAPE, 0)),
@@ -187,4 +187,4 @@ LIST_METHODS: Mapping[str, CallRule] = {
     "insert": CallRule(LISTED, 2, kinds="bif"),
 }
 ARRAY_ATTRIBUTES = frozenset({"T", "ndim", "shape", "size"})
-"""What numba computes from an array's own shape. Other attributes are modules' and methods."""
+"""Attributes of arrays that depend on their shape. Other attributes are of modules, or methods."""

@@ -15,11 +15,11 @@ _NOT_NUMBERS = (types.NumberClass, types.DType, types.RangeType, SimpleIteratorT
 
 
 class NotInLanguage(Exception):
-    """A program is outside the compiled language."""
+    """Error for a program that is outside the compiled language."""
 
 
 def refuse_unassigned(blocks: Any) -> None:
-    """Refuse a variable that may have no value yet: Python raises, numba reads zeros."""
+    """Refuse a variable that may have no value yet: there Python raises, and numba reads zeros."""
     dominators = compute_cfg_from_blocks(blocks).dominators()
     homes = {
         statement.target.name: label
@@ -74,7 +74,7 @@ def name_of(function: Any) -> str:
 
 
 def selects(index: Any) -> bool:
-    """Say whether something may stand in a subscript of an array, alone or beside others."""
+    """Return whether a subscript of an array may contain an index, alone or beside others."""
     if isinstance(index, types.SliceType | types.NoneType | types.EllipsisType):
         return True
     return kind(index) == "i" and ndim(index) <= 1
@@ -91,10 +91,10 @@ def selected_ndim(array: Any, index: Any) -> int:
 
 
 def fits(new: str | None, into: str | None) -> bool:
-    """Say whether elements of a kind are stored as those of another without loss."""
+    """Return whether elements of one kind can be stored as another kind without loss."""
     return f"{new}{into}" in ("bb", "bi", "bf", "ii", "if", "ff")
 
 
 def present(value: Any) -> Any:
-    """Return the type of a value that may be None, when it is not."""
+    """Return the type that a value, which may be None, has when it is not None."""
     return value.type if isinstance(value, types.Optional) else value

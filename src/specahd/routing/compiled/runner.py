@@ -1,11 +1,11 @@
 """The compiled tier: lower programs as first-class numba functions in compiled loops.
 
 A problem's construction loop is compiled once and cached on disk; it takes the
-program as an argument. The program is compiled in the child that runs it and is
-cached nowhere. It may say what :mod:`specahd.routing.compiled.language` lists, and
-raises where the interpreter might do anything else than compiled code: a call that
-raises is made again by the interpreter (:attr:`CompiledRunner.interpreted`).
-Answers that are no node (``None``, or falling off the end) become
+program as an argument. The program is compiled in the child process that runs it and is
+not cached. It may use only what :mod:`specahd.routing.compiled.language` lists. It
+raises where the interpreter's result might differ from that of compiled code; such a
+call is repeated by the interpreter (:attr:`CompiledRunner.interpreted`). Answers that
+are no node (``None``, or the end of the function without ``return``) become
 :data:`NO_ANSWER`, which the loops refuse as the interpreted runners refuse ``None``.
 """
 
@@ -31,14 +31,14 @@ from specahd.routing.distances import ComputedDistances
 from specahd.routing.kernels.order import argsort
 
 NO_ANSWER = -(2**63 - 1)
-"""What a compiled program returns where Python returns None."""
+"""Value that a compiled program returns where Python returns None."""
 
 NUMBER = types.int64
 REAL = types.float64
 VECTOR = types.Array(types.int64, 1, "C", readonly=True)
 REALS = types.Array(types.float64, 1, "C", readonly=True)
 MATRIX = types.Array(types.float64, 2, "C", readonly=True)
-"""Arguments of programs and loops: read-only, as in the interpreted tier."""
+"""Types of arguments of programs and loops: read-only, as in the interpreted tier."""
 _ARGUMENTS = {
     "int": NUMBER,
     "float": REAL,
@@ -52,7 +52,7 @@ _ANSWERS = {
     "tuple[int, int]": types.UniTuple(NUMBER, 2),
     "IntArray": types.Array(types.int64, 1, "C"),
 }
-"""Types by what tables of arguments call them (:mod:`specahd.core.interface`)."""
+"""Types by their names in tables of arguments (:mod:`specahd.core.interface`)."""
 
 _WARM_UP = """
 def warm_up(number, vector, matrix):
@@ -78,17 +78,17 @@ def warm_up(number, vector, matrix):
 
 
 _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
-"""How numba writes parts of its errors in bold."""
+"""Pattern of the escape sequences with which numba formats its errors."""
 _ARGSORT, _CLIP, _STEP = "__argsort", "__clip", "__next_step"
-"""Names of our functions in compiled programs; the guard leaves programs no such names."""
+"""Names of our functions in compiled programs; the guard refuses them in programs."""
 
 
 class Untranslatable(NotCompiled):
-    """The program cannot be compiled: numba refuses it, or its answer has another type."""
+    """Error for a program that numba refuses, or that has an answer of another type."""
 
 
 class CompiledRunner:
-    """Runs a lower program once, like a function of ``construct``, in compiled code.
+    """Runner of a lower program in compiled code, called like a function of ``construct``.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class CompiledRunner:
     run
         Calls the construction loop with ``(program, arrays, inputs)``.
     interpreted
-        The interpreted twin of ``run``, which is called after ``run`` raised; None where what
-        is not compiled does not run.
+        The interpreted counterpart of ``run``, which is called after ``run`` raised. None if only
+        compiled programs run.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class CompiledRunner:
         self._run = run
         function = types.FunctionType(answer(*arguments))
         self._hold = njit(types.ListType(function)(function), cache=True)(in_list)
-        # A list holds addresses; the programs themselves must live on.
+        # The numba list holds addresses only; these references keep the programs alive.
         self._programs: list[Any] = []
 
     def warm_up(self) -> None:
@@ -125,12 +125,12 @@ class CompiledRunner:
         warm_up()
 
     def translate(self, source: str, name: str) -> Any:
-        """Compile a guarded program and return it as a loop takes it.
+        """Compile a guarded program and return it in the form that a loop takes.
 
         Raises
         ------
         Untranslatable
-            With numba's reason in one line.
+            The message is the reason in one line.
         """
         program = compiled(source, name, self._arguments, self._answer)
         self._programs.append(program)
@@ -161,7 +161,7 @@ def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> 
 def _cut(matrix: Any, nodes: Any) -> Any:
     size = len(nodes)
     local = np.empty((size, size))
-    # Unsigned indices spare the loop a look at every sign.
+    # With unsigned indices, the loop does not test each for a negative one.
     columns = nodes.astype(np.uint64)
     for row in range(size):
         source = matrix[nodes[row]]
@@ -173,7 +173,7 @@ def _cut(matrix: Any, nodes: Any) -> Any:
 
 @njit(NUMBER(types.Array(types.int64, 1, "C"), NUMBER, NUMBER), cache=True)
 def place_of(nodes: Any, left: int, node: int) -> int:
-    """Return where a node stands among the first ``left``, which ascend; -1 if it does not."""
+    """Return the index of a node among the first ``left``, which ascend; -1 if it is not there."""
     low = 0
     high = left
     while low < high:
@@ -187,7 +187,7 @@ def place_of(nodes: Any, left: int, node: int) -> int:
 
 @njit(types.void(types.Array(types.int64, 1, "C"), NUMBER, NUMBER), cache=True)
 def drop(nodes: Any, left: int, place: int) -> None:
-    """Move the nodes behind ``place``, up to ``left`` in all, one place forward."""
+    """Remove the node at ``place`` from the first ``left`` by moving the later ones forward."""
     end = np.uint64(left - 1)
     for later in range(np.uint64(place), end):
         nodes[later] = nodes[later + np.uint64(1)]
@@ -200,15 +200,15 @@ def types_of(interface: Interface) -> tuple[tuple[types.Type, ...], types.Type]:
 
 
 def program_type(arguments: Sequence[types.Type], answer: types.Type) -> types.Type:
-    """Return the type under which a loop takes a program: a list that holds it.
+    """Return the type of a loop's argument for a program: a list that holds it.
 
-    Handing over a function takes numba 20 microseconds, handing over a list one.
+    Passing a function takes numba 20 microseconds, passing a list takes one.
     """
     return types.ListType(types.FunctionType(answer(*arguments)))
 
 
 def in_list(program: Any) -> Any:
-    """Return a list that holds a program, as loops take it; compiled with the program's type."""
+    """Return a list that holds a program, for loops; compiled with the program's type."""
     programs = List()
     programs.append(program)
     return programs
@@ -221,22 +221,22 @@ def compiled(
     answer: types.Type,
     kept: bool = False,
 ) -> Any:
-    """Compile a guarded program for arguments and an answer of some types.
+    """Compile a guarded program for arguments and an answer of given types.
 
-    What it returns stays inside its arrays. It raises where the interpreter might do
-    anything else; whoever calls it then asks the interpreter. Only compiled loops may call it,
+    The compiled program accesses no memory outside its arrays. It raises where the interpreter's
+    result might differ; the caller then uses the interpreter. Only compiled loops may call it,
     from a list (:func:`in_list`): called from Python it would crash the process.
 
     Parameters
     ----------
     kept
-        Whether numba keeps it on disk, for texts of this package alone: what it finds there
-        under the text's hash is run unseen.
+        Whether numba caches it on disk. For sources of this package only: the cache entry under
+        the source's hash is run without verification.
 
     Raises
     ------
     Untranslatable
-        The program says what compiled programs may not say, or numba refuses it.
+        The program is outside the compiled language, or numba refuses it.
     """
     namespace: dict[str, Any] = {
         "np": np,
@@ -248,7 +248,7 @@ def compiled(
     prepared = _prepared(source, answer)
     exec(compile(prepared, __file__ if kept else "<program>", "exec"), namespace)
     if kept:
-        # What numba's cache knows a function by; of its text it knows the instructions alone.
+        # The keys of numba's cache, which covers only a function's bytecode, not its source.
         namespace[name].__module__ = __name__
         namespace[name].__qualname__ = f"{name}-{_digest(prepared)}"
     jit = njit(  # type: ignore[call-overload]  # numba's stubs leave out its wrappers
@@ -262,7 +262,7 @@ def compiled(
     try:
         program = jit(namespace[name])
     except Exception as error:
-        # Not only numba's own errors: its passes raise whatever a program makes them stumble on.
+        # Not only numba's own errors: a program may cause any exception in numba's passes.
         reason = " ".join(_HIGHLIGHTS.sub("", str(error)).split())
         raise Untranslatable(f"{type(error).__name__}: {reason}"[:300]) from error
     [signature] = program.nopython_signatures
@@ -272,16 +272,16 @@ def compiled(
 
 
 def _digest(prepared: str) -> str:
-    """Return a hash of a program and of all that has a say in how it is compiled."""
+    """Return a hash of a program and of the files that determine how it is compiled."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     texts = [prepared, *(file.read_text(encoding="utf-8") for file in files)]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def _prepared(source: str, answer: types.Type) -> str:
-    """Return the source as it is compiled.
+    """Return the source in the form that is compiled.
 
-    It returns no ``None``, counts its steps, and calls our own argsort and clip.
+    This form returns no ``None``, counts its steps, and calls our own argsort and clip.
     """
     tree = ast.parse(source)
     nothing = str(NO_ANSWER)
@@ -291,15 +291,15 @@ def _prepared(source: str, answer: types.Type) -> str:
         nothing = "np.zeros(0, np.int64)"
     [function] = tree.body
     assert isinstance(function, ast.FunctionDef)
-    # Falling off the end returns None too.
+    # A function that ends without a return statement returns None too.
     function.body.append(ast.Return(None))
     function.body.insert(0, ast.parse("__steps = 0").body[0])
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id == "isinstance":
-            # numba answers it before types can be told apart, and has fewer of them.
+            # numba evaluates it before types are inferred, and distinguishes fewer types.
             raise Untranslatable("Compiled programs do not ask for types.")
         if isinstance(node, ast.Lambda):
-            # numba writes its body into the function, and drops of it what is not used.
+            # numba inlines its body, and drops the parts that are not used.
             raise Untranslatable("Compiled programs have no lambda.")
         if isinstance(node, ast.Return) and _is_none(node.value):
             node.value = ast.parse(nothing, mode="eval").body
@@ -317,7 +317,7 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _clipped(call: ast.Call) -> list[ast.expr]:
-    """Return values and bounds of a call of ``clip``; nothing of another call."""
+    """Return the values and bounds of a call of ``clip``; empty for another call."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "clip" or call.keywords:
         return []
     values = [] if ast.unparse(call.func.value) == "np" else [call.func.value]

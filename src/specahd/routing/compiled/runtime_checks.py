@@ -1,9 +1,9 @@
-"""What a compiled program checks before or after an operation, so that it never goes on alone.
+"""Checks before or after an operation of a compiled program, where numba differs from Python.
 
-Where the interpreter raises, lets an integer grow or looks at shapes, numba
-computes on. A check raises there instead, and a compiled call that raises is
-made again by the interpreter, whose word counts. Checks cost a comparison or
-two for each operation, and nothing for each element unless they say so.
+Where the interpreter raises, extends an integer or compares shapes, numba continues.
+There a check raises instead. A compiled call that raises is repeated by the interpreter,
+and that result counts. A check costs one or two comparisons for each operation, and
+nothing for each element unless its docstring states so.
 """
 
 import math
@@ -14,32 +14,32 @@ from numba import njit, types
 from numba.extending import overload
 
 LARGEST = 2**53
-"""Larger integers are left to the interpreter: floats no longer hold them exactly."""
+"""Largest integer that is not left to the interpreter: floats do not hold all larger ones."""
 LONGEST = 2**28
-"""Longer axes are left to it too: NumPy refuses some of them also where nothing is stored."""
+"""Longest axis that is not left to it: NumPy refuses some longer ones even without elements."""
 
 MOST_STEPS = 2**31
-"""Loops of more steps are left to it too, and take it longer than any limit of time."""
+"""Most steps of a loop that is not left to it; with more it would exceed any time limit."""
 
 _check = njit(error_model="numpy")
 
 
 @_check
 def short_range(numbers: Any) -> None:
-    """Refuse a range that nothing gets through in time."""
+    """Refuse a range that is too long for any time limit."""
     if len(numbers) > MOST_STEPS:
         raise OverflowError("Endless loops are left to the interpreter.")
 
 
 def next_step(steps: Any) -> Any:
-    """Count a step of a loop: without this, LLVM drops loops that have no effect and no end."""
+    """Count a step of a loop: without this, LLVM removes endless loops without effect."""
     if steps >= MOST_STEPS:
         raise OverflowError("Endless loops are left to the interpreter.")
     return steps + 1
 
 
 def clip(values: Any, least: Any, most: Any) -> Any:
-    """Clip an array as NumPy does: numba passes over values and bounds that are NaN."""
+    """Clip an array as NumPy does: numba ignores values and bounds that are NaN."""
     return np.minimum(np.maximum(values, least), most)
 
 
@@ -55,21 +55,21 @@ def _next_step(steps: Any) -> Any:
 
 @_check
 def small(value: int) -> None:
-    """Refuse a large integer: neither sums nor differences of small ones wrap around."""
+    """Refuse a large integer: sums and differences of small ones do not overflow."""
     if value > LARGEST or value < -LARGEST:
         raise OverflowError("Large integers are left to the interpreter.")
 
 
 @_check
 def small_product(left: int, right: int) -> None:
-    """Refuse integers whose product is large, and so is that of their floats."""
+    """Refuse integers with a large product: the product of their floats is large too."""
     if not abs(float(left) * float(right)) <= LARGEST:
         raise OverflowError("Large integers are left to the interpreter.")
 
 
 @_check
 def small_power(base: int, exponent: int) -> None:
-    """Refuse integers whose power is large or a fraction."""
+    """Refuse integers with a power that is large or a fraction."""
     if exponent < 0 or not abs(float(base) ** float(exponent)) <= LARGEST:
         raise OverflowError("Large integers and fractions are left to the interpreter.")
 
@@ -83,28 +83,28 @@ def nonzero(divisor: float) -> None:
 
 @_check
 def not_minus_one(divisor: int) -> None:
-    """Refuse the divisor by which the least integer has no quotient."""
+    """Refuse the divisor -1: the quotient of the least integer by it overflows."""
     if divisor == -1:
         raise OverflowError("Division of integers by -1 is left to the interpreter.")
 
 
 @_check
 def finite(value: float) -> None:
-    """Refuse a result that Python's ``math`` and powers never give: they raise."""
+    """Refuse a result that is not finite: there Python's ``math`` and powers raise."""
     if not math.isfinite(value):
         raise ArithmeticError("The result is not finite.")
 
 
 @_check
 def integral(value: float) -> None:
-    """Refuse a number that has no whole part, or a large one."""
+    """Refuse a number that is not finite, or that has a large whole part."""
     if not abs(value) <= LARGEST:
         raise OverflowError("Large integers are left to the interpreter.")
 
 
 @_check
 def integral_array(values: Any) -> None:
-    """Refuse an array that holds such a number; looks at each element."""
+    """Refuse an array with a number that :func:`integral` refuses; reads each element."""
     for value in values.flat:
         if not abs(value) <= LARGEST:
             raise OverflowError("Large integers are left to the interpreter.")
@@ -120,7 +120,7 @@ def same_length(array: Any, mask: Any) -> None:
 def _inside(axis: int) -> Any:
     @_check
     def inside(array: Any, index: Any) -> None:
-        """Refuse an integer out of bounds, which NumPy does also where nothing is selected."""
+        """Refuse an integer out of bounds, as NumPy does even if nothing is selected."""
         if not -array.shape[axis] <= index[axis] < array.shape[axis]:
             raise IndexError("The index is out of bounds.")
 
@@ -133,7 +133,7 @@ inside = tuple(map(_inside, range(3)))
 
 @_check
 def occupied(array: Any) -> None:
-    """Refuse an array without elements, into which NumPy looks at indices too."""
+    """Refuse an array without elements: NumPy checks the indices into it too."""
     if array.size == 0:
         raise ValueError("Arrays without elements are left to the interpreter.")
 
@@ -141,7 +141,7 @@ def occupied(array: Any) -> None:
 def _some(axis: int) -> Any:
     @_check
     def some(array: Any, index: Any) -> None:
-        """Refuse a slice that selects nothing: NumPy looks at the indices beside it too."""
+        """Refuse a slice that selects nothing: NumPy checks the indices beside it too."""
         start, stop, step = index[axis].indices(array.shape[axis])
         if len(range(start, stop, step)) == 0:
             raise IndexError("Indices beside an empty slice are left to the interpreter.")
@@ -164,7 +164,7 @@ def fits(target: Any, value: Any) -> None:
 
 @_check
 def apart(target: Any, value: Any) -> None:
-    """Refuse arrays that share memory, unless they are one: NumPy copies the value first."""
+    """Refuse arrays that share memory, unless they are the same: NumPy copies the value first."""
     alike = target.shape == value.shape and target.strides == value.strides
     if not (alike and target.ctypes.data == value.ctypes.data):
         separate(target, value)
@@ -172,11 +172,11 @@ def apart(target: Any, value: Any) -> None:
 
 @_check
 def separate(target: Any, other: Any) -> None:
-    """Refuse arrays that share memory: NumPy has read all of one before it writes to the other."""
+    """Refuse arrays that share memory: NumPy reads all of one before it writes to the other."""
     low, high = _extent(target)
     least, most = _extent(other)
     if low < most and least < high:
-        # Columns of one matrix lie between each other.
+        # Columns of one matrix alternate in memory without sharing it.
         offset, stride = other.ctypes.data - target.ctypes.data, target.strides[0]
         columns = target.ndim == other.ndim == 1 and stride == other.strides[0] != 0
         if not columns or offset % stride == 0:
@@ -192,7 +192,7 @@ def apart_from(target: Any, index: Any, value: Any) -> None:
 def _separate_from(axis: int) -> Any:
     @_check
     def separate_from(target: Any, index: Any) -> None:
-        """Refuse memory shared with one of several indices."""
+        """Refuse an array that shares memory with one of several indices."""
         separate(target, index[axis])
 
     return separate_from
@@ -222,14 +222,14 @@ def short_axes(array: Any) -> None:
 
 @_check
 def comparable(value: float) -> None:
-    """Refuse to look for NaN: Python finds it where it is the same object."""
+    """Refuse a search for NaN: Python finds NaN only if it is the same object."""
     if value != value:
         raise ValueError("NaN is looked for.")
 
 
 @_check
 def ordered(values: Any) -> None:
-    """Refuse an array that holds NaN, which has no place in an order; looks at each element."""
+    """Refuse an array that holds NaN, which has no place in an order; reads each element."""
     for value in values.flat:
         if value != value:
             raise ValueError("The array holds NaN.")

@@ -1,4 +1,4 @@
-"""What compiled programs may say, in the words of a prompt; the names come from the language."""
+"""Rules of the compiled language as sentences of a prompt; the names come from the language."""
 
 import builtins
 import math
@@ -12,7 +12,7 @@ from specahd.routing.compiled.language import ARRAY_METHODS, FUNCTIONS, LIST_MET
 
 
 def _names(module: ModuleType, of: Iterable[Any]) -> str:
-    """Return the names of those functions that a module has, in order."""
+    """Return the sorted names of those functions that belong to a module."""
     functions = list(of)
     names = sorted({getattr(each, "__name__", "") for each in functions})
     known = vars(module)

@@ -24,21 +24,21 @@ def ndim(value: Any) -> int:
 
 
 def integer(value: Any) -> bool:
-    """Say whether a value is one integer."""
+    """Return whether a value is one integer."""
     return kind(value) == "i" and not ndim(value)
 
 
 def constant(value: Any) -> int | None:
-    """Return an integer that the source states, None for any other value."""
+    """Return the number of an integer literal; None for any other value."""
     literal = getattr(value, "literal_value", None)
     return literal if integer(value) and isinstance(literal, int) else None
 
 
 def allowed(value: Any) -> bool:
-    """Say whether a variable of a compiled program may have a type.
+    """Return whether a variable of a compiled program may have a type.
 
-    Integers have 64 bits, floats too: what other sizes do at their limits is NumPy's
-    own. Sets and dicts iterate otherwise than Python's, complex numbers and texts have no use.
+    Integers and floats have 64 bits: other sizes behave at their limits as in NumPy only. numba's
+    sets and dicts iterate in another order than Python's. Complex numbers and texts have no use.
     """
     if isinstance(value, types.Array):
         return kind(value) is not None and 1 <= ndim(value) <= 3
@@ -56,7 +56,7 @@ def allowed(value: Any) -> bool:
 
 
 def counted(value: Any) -> bool:
-    """Say whether numba counts references to a value: an array, a list, or a container of one."""
+    """Return whether numba counts references to a value: an array, a list or their container."""
     if isinstance(value, types.Optional):
         return counted(value.type)
     if isinstance(value, types.BaseTuple):

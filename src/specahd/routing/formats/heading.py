@@ -1,4 +1,4 @@
-"""The first line of a table of stops: which columns it names."""
+"""The first line of a table of stops, which names the columns."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,8 +10,8 @@ from specahd.routing.formats.rows import Row
 def read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:
     """Return the columns that the first line names; ``""`` for one that is left out.
 
-    A first column without a heading that numbers the rows, as pandas and R write it, is the
-    column ``name``; beside a column of that name it is left out.
+    pandas and R write a first column that has no heading and numbers the rows. It becomes the
+    column ``name``, or is left out if there is a column of that name.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> 
     FileError
         A column is not supported, occurs twice, or has no heading.
     ConfigError
-        A column to leave out is not there.
+        A column to leave out does not exist.
     """
     words = dict(enumerate(header.cells.values(), start=1))
     left_out = {_bare(name): name for name in ignored}
@@ -67,6 +67,6 @@ def _bare(word: str) -> str:
 
 
 def _number_the_rows(rows: Sequence[Row]) -> bool:
-    """Say whether the first column counts the rows, from 0 or from 1."""
+    """Return whether the first column numbers the rows, from 0 or from 1."""
     cells = [row.cells["0"] for row in rows]
     return any(cells == [str(start + place) for place in range(len(rows))] for start in (0, 1))

@@ -17,13 +17,13 @@ class FileKind:
     Parameters
     ----------
     content
-        Completes a sentence that begins with the file's name.
+        Text that follows the file's name in messages.
     problem
-        Which problem reads it, as ``problem=`` names it; None where its instance decides.
+        Name of the problem that reads it, as in ``problem=``; None if the instance decides.
     solution
         Whether it is a solution, else an instance.
     reader
-        What reads it, where that is no problem.
+        Text on the reader in messages, if ``problem`` is None.
     """
 
     content: str
@@ -45,7 +45,7 @@ TYPES = {
     "CVRPTW": FileKind("TYPE is 'CVRPTW'", "vrptw"),
     "TOUR": FileKind("TYPE is 'TOUR'", "tsp", solution=True),
 }
-"""By the first word of TYPE."""
+"""Kinds of files by the first word of TYPE."""
 STOP_COLUMNS = {
     "name": "anything, each once; the stop called depot is the depot, else the first one is",
     "x": "a place in a plane, with y; distances are straight, in the unit of both",
@@ -71,14 +71,14 @@ _OTHER_NAMES = {
     "unnamed:_0": "",
 }
 
-# No two repetitions meet here: on a long line they would take for ever to fail.
+# No repetition directly follows another: backtracking on a long line would take very long.
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
 _FIELD = re.compile(r"(?!unnamed)[a-z_]+\s*:", re.IGNORECASE)
 _ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 
 
 def identify(text: str) -> FileKind | None:
-    """Return the kind of a text; None if no problem reads it."""
+    """Return the kind of a text; None if it is of no known kind."""
     lines = filter(None, map(str.strip, text.splitlines()))
     first = list(islice(lines, 2))
     if [line.upper() for line in first[1:]] == ["VEHICLE"]:
@@ -100,12 +100,12 @@ def identify(text: str) -> FileKind | None:
 
 
 def begins_with_field(line: str) -> bool:
-    """Say whether a line is ``KEY : value``, as those of VRPLIB and TSPLIB files are."""
+    """Return whether a line is ``KEY : value``, as in VRPLIB and TSPLIB files."""
     return _FIELD.match(line) is not None
 
 
 def _table(text: str) -> FileKind | None:
-    """Return which CSV file a text is, None if it is none."""
+    """Return the kind of CSV file that a text is; None if it is none."""
     numbered, sign, stated = lines_of(text)
     lines = (line for _, line in numbered)
     first, second = next(lines, ""), next(lines, "")
@@ -114,7 +114,7 @@ def _table(text: str) -> FileKind | None:
         return STOPS
     words = first.split()
     if sign in (None, "\t") and all(map(_NUMBER.fullmatch, words)):
-        # So begin the sets of SDVRP: the number of customers, which is not 0, and the capacity.
+        # SDVRP sets begin with the number of customers, which is not 0, and the capacity.
         return MATRIX if len(words) > 2 and float(words[0].replace(",", ".")) == 0 else None
     if sign is None:
         return None
@@ -122,7 +122,7 @@ def _table(text: str) -> FileKind | None:
     if all(map(_NUMBER.fullmatch, cells)):
         return MATRIX
     known = [column_of(cell) in STOP_COLUMNS for cell in cells]
-    # The names of the first line stand in the first column too.
+    # The names of the first line are in the first column too.
     if below[:1] == cells[1:2] != [""] and not all(known[1:]):
         return MATRIX
     if any(known):
@@ -136,23 +136,23 @@ def _cells(line: str, sign: str) -> list[str]:
 
 
 def _count(lines: Iterator[str]) -> int:
-    """Return how many lines hold more than separators."""
+    """Return the number of lines that hold more than separators."""
     return sum(1 for line in lines if line.strip(" ,;|\t"))
 
 
 def column_of(word: str) -> str:
-    """Return which column of a table of stops a word of its first line names."""
+    """Return the column of a table of stops that a heading stands for."""
     name = "_".join(word.lower().split())
     return _OTHER_NAMES.get(name, name)
 
 
 def refuse_other(path: Path, text: str, expected: Collection[FileKind], what: str) -> None:
-    """Refuse a file that is of a known kind, and of none of those that are expected.
+    """Refuse a file of a known kind that is not one of the expected kinds.
 
     Parameters
     ----------
     what
-        What is expected, in words.
+        Text on the expected kind, for the message.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Distance matrices as CSV: a row of numbers for each stop, perhaps with the stops' names.
+"""Distance matrices as CSV: a row of numbers for each stop, optionally with the stops' names.
 
 ::
 
@@ -7,7 +7,7 @@
     north,3,0,5
     south,4,5,0
 
-The names may stand in the first line alone. NumPy's files (``.npy``) and arrays have none.
+The names may be in the first line only. NumPy's files (``.npy``) and arrays have no names.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     FileError
         The file is missing, not text, or no symmetric matrix of distances.
     NotEnoughMemory
-        A matrix of NumPy's would not fit.
+        A matrix in a NumPy file does not fit into memory.
     """
     if path.suffix == _NUMPY:
         return matrix_from_array(_mapped(path), str(path)), None
@@ -52,7 +52,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     heading, column = None, 0
     if begin and _is_heading(begin[0][1]):
         (heading, names), *begin = begin
-        # The first column has the names too.
+        # If the first column holds the names too, distances begin in column 1.
         column = 0 if _stands_alone(names, begin) else 1
         names = names[column:]
     rows: list[Row] = []
@@ -81,19 +81,19 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
 
 
 def matrix_from_array(array: NDArray[np.generic], name: str) -> FloatArray:
-    """Return the symmetric matrix that an array is; it may be the array itself.
+    """Return an array as a symmetric matrix of distances; it may be the array itself.
 
     Parameters
     ----------
     name
-        Begins what is said of it.
+        Name at the beginning of messages.
 
     Raises
     ------
     FileError
-        It is no symmetric matrix of distances.
+        The array is not a symmetric matrix of distances.
     NotEnoughMemory
-        A copy, which the caller has to make, does not fit.
+        The copy that the caller has to make does not fit into memory.
     """
     if array.dtype.kind not in "iuf" or array.ndim != 2 or len(set(array.shape)) != 1:
         raise FileError(
@@ -116,7 +116,7 @@ def matrix_from_array(array: NDArray[np.generic], name: str) -> FloatArray:
 
 
 def _mapped(path: Path) -> NDArray[np.generic]:
-    """Return the array of a file of NumPy's, which is not in memory yet."""
+    """Return the memory-mapped array of a NumPy file."""
     read_regular_file(path)
     try:
         return np.lib.format.open_memmap(path, mode="r")
@@ -152,7 +152,7 @@ def _numeric(cells: Sequence[str]) -> bool:
 
 
 def _stands_alone(head: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> bool:
-    """Say whether no column of names stands below a line of names."""
+    """Return whether the names are in the first line only, not in the first column too."""
     if kinds.column_of(head[0]) in ("", "name") or not rows:
         return False
     _, cells = rows[0]
@@ -162,7 +162,7 @@ def _stands_alone(head: Sequence[str], rows: Sequence[tuple[int, list[str]]]) ->
 def _distances(
     row: Row, cells: Sequence[str], start: int, commas: DecimalCommas, plain: bool
 ) -> FloatArray:
-    """Return the numbers of a row from a column on; where they are ``plain``, most likely fast."""
+    """Return the numbers of a row from column ``start`` on; ``plain`` tries a fast way first."""
     values = None
     if plain:
         with suppress(ValueError):
@@ -182,7 +182,7 @@ def _expect_stops(name: str, size: int) -> None:
 
 
 def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileError]) -> None:
-    """Refuse ways from a stop to itself, and ways back of another length."""
+    """Refuse a distance from a stop to itself that is not 0, and an asymmetric matrix."""
     for place in np.flatnonzero(matrix.diagonal()).tolist():
         raise error(place, f"{matrix[place, place]:g} from a stop to itself", "0")
     for start, end in np.argwhere(matrix != matrix.T).tolist():

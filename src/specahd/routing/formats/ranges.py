@@ -22,7 +22,7 @@ class Range:
         return self.low <= number <= self.high and not (self.integer and number % 1)
 
     def outside(self, numbers: ArrayLike) -> list[int]:
-        """Return where numbers are outside of the range, of a table in which rows; in order."""
+        """Return the ascending indices (for a table, row indices) of numbers outside the range."""
         numbers = np.asarray(numbers)
         inside = (numbers >= self.low) & (numbers <= self.high)
         if self.integer:

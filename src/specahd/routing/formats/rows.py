@@ -14,11 +14,11 @@ from specahd.routing.formats.ranges import Range
 
 DELIMITERS = ",;\t"
 STATED_DELIMITERS = (*DELIMITERS, "|")
-"""Those that the line ``sep=;`` may name."""
+"""Delimiters that a line ``sep=;`` may name."""
 _STATED = re.compile(r'"?sep=(.*)', re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-"""A number with a comma that may stand before thousands."""
+"""Pattern of a number with a comma that may be a thousands separator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Row:
     path, line
         The file, and the row's line in it, from 1.
     cells
-        Without the blanks around them, by column: its name, or its place before one is known.
+        Texts without surrounding blanks, by the column's name, or by its place if not yet named.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class Row:
         Raises
         ------
         FileError
-            It is something else.
+            The value is not a number in the range.
         """
         value = number(self.cells[column])
         if value not in accepted:
@@ -66,7 +66,7 @@ class Row:
 
 
 def number(word: str) -> float:
-    """Return the number that a word is; not a number if it is none."""
+    """Return a word as a number; nan if it is none."""
     try:
         # Python reads 1_000 as a number.
         return math.nan if "_" in word else float(word)
@@ -75,7 +75,7 @@ def number(word: str) -> float:
 
 
 class DecimalCommas:
-    """Reads the numbers of a file in which a comma may stand for the decimal point."""
+    """Reader of the numbers of a file in which a comma may stand for the decimal point."""
 
     def __init__(self) -> None:
         self._sure = False
@@ -101,12 +101,12 @@ class DecimalCommas:
         return cell.replace(",", ".")
 
     def check_consistent(self) -> None:
-        """Refuse a file whose commas are ambiguous, or that has decimal points too.
+        """Refuse a file with ambiguous commas, or with decimal points and decimal commas.
 
         Raises
         ------
         FileError
-            It names the first such number.
+            The message names the first of these numbers.
         """
         if self._doubtful is not None and not self._sure:
             raise self._doubtful
@@ -117,7 +117,7 @@ class DecimalCommas:
 def delimiter_of(line: str) -> str | None:
     """Return the delimiter of a line; None if it has none."""
     found = [sign for sign in DELIMITERS if sign in line]
-    # Commas among other separators are decimal ones, unless there are words.
+    # Beside other separators, commas are decimal commas, unless the line has letters.
     if len(found) > 1 and not any(map(str.isalpha, line)):
         found.remove(",")
     return max(found, key=line.count) if found else None
@@ -129,8 +129,8 @@ def lines_of(text: str) -> tuple[Iterator[tuple[int, str]], str | None, bool]:
     Returns
     -------
     The lines that are not blank, with their numbers from 1 and without the line ``sep=;`` that
-    Excel writes before the others; the separator that it names, else the one of the first line,
-    None where nothing separates; and whether there is such a line.
+    Excel writes first; the separator of that line, else the one found in the first line, None if
+    it has none; and whether the file has a line ``sep=;``.
     """
     lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
     first = next(lines, None)
@@ -142,7 +142,7 @@ def lines_of(text: str) -> tuple[Iterator[tuple[int, str]], str | None, bool]:
 
 
 def cells_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the lines and the cells of the rows that are not blank.
+    """Yield the line number and the cells of each row that is not blank.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def cells_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_rows(path: Path, text: str) -> list[Row]:
-    """Return the rows that are not blank, the cells of each by their places.
+    """Return the rows that are not blank, with cells by their places.
 
     Empty columns at the end, as Excel writes them, are left out.
 

@@ -1,10 +1,10 @@
 """Files of split-delivery instances.
 
-They come as VRPLIB text of TYPE SDVRP, or as the plain numbers of the
+They are VRPLIB text of TYPE SDVRP, or the plain numbers of the
 classical sets (Belenguer, Martinez and Mota 2000; Chen, Golden and Wasil 2007;
 Archetti, Speranza and Savelsbergh 2008): the number of customers N and the
 capacity Q, N demands, then the positions of the depot and of the N customers.
-Distances there are Euclidean, rounded to the nearest integer.
+Distances of these sets are Euclidean, rounded to the nearest integer.
 """
 
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ _AMOUNT = Range(1, LARGEST, integer=True)
 
 
 def read(path: Path) -> VRPLIBData:
-    """Read an instance in either form; a file that begins with numbers is one of the sets'.
+    """Read an instance in either form; a file that begins with numbers is of a classical set.
 
     Raises
     ------
     FileError
-        The file is missing, torn, not text, or says what the format does not
-        allow; a customer without demand is not allowed.
+        The file is missing, truncated, not text, or violates the format. A
+        customer without demand is not allowed.
     """
     text = read_text(path)
     if kinds.identify(text) is kinds.NUMBERS:

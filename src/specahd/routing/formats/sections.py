@@ -30,24 +30,24 @@ _FIELDS = (
     "NODE_COORD_TYPE",
     "DISPLAY_DATA_TYPE",
 )
-"""Those of every format."""
+"""Header fields that every format allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The allowed fields and sections of one kind of file.
 
-    Whatever else a file holds may be a constraint, and to pass over it would be to
-    solve another problem: it is refused by name.
+    Any other field or section raises an error that names it. It may be a constraint, and
+    without that constraint another problem would be solved.
 
     Parameters
     ----------
     types
-        Values of TYPE; the first is the one that is written.
+        Accepted values of TYPE; files are written with the first one.
     sections
-        The names of sections.
+        Names of the allowed sections.
     fields
-        Header fields besides those that every format has.
+        Allowed header fields besides those of every format.
     """
 
     types: tuple[str, ...]
@@ -63,12 +63,12 @@ class Sections:
     path
         The file; every message names it.
     layout
-        What it may hold.
+        The allowed fields and sections.
 
     Raises
     ------
     FileError
-        From the constructor and every method; :meth:`error` makes them all.
+        In the constructor and every method; :meth:`error` creates all of these errors.
     """
 
     def __init__(self, path: Path, layout: Layout) -> None:
@@ -79,7 +79,7 @@ class Sections:
         own = [kinds.TYPES[name] for name in layout.types]
         kinds.refuse_other(path, text, own, layout.types[0])
         self._parse(text)
-        # Some files name a person behind the type: "TSP (M.~Hofmeister)".
+        # In some files, a person's name follows the type: "TSP (M.~Hofmeister)".
         kind = next(iter(self._field("TYPE").split()), "")
         if kind.upper() not in layout.types:
             raise self.error(f"TYPE is {kind[:40]!r}, expected {layout.types[0]}")
@@ -136,7 +136,7 @@ class Sections:
         return FileError(f"{self.path}: {sentence}.")
 
     def choice(self, key: str, accepted: Mapping[str, T]) -> T:
-        """Return the meaning of a field's value."""
+        """Return the object that ``accepted`` holds for a field's value."""
         value = self._field(key).upper()
         if value not in accepted:
             raise self.error(f"{key} is {value[:40]!r}, expected {' or '.join(accepted)}")

@@ -8,10 +8,10 @@
     Delivery #1: 10 4 7
     Delivery #2: 5
 
-Lines ``Delivery`` are ours, for split deliveries, and belong to the route of their number;
-readers that know routes and cost only find both where they expect them. PyVRP's print is
-read as well: there ``C0`` is the first customer, and a summary stands before the routes.
-Every other line must be a note on the solution, like ``Optimal: True`` or ``Time 3.2``.
+Lines ``Delivery`` are an extension of this package for split deliveries; each belongs to the
+route of the same number. Programs that read only routes and cost can read the file too. PyVRP's
+printed solutions are read as well: there ``C0`` is the first customer, and a summary precedes the
+routes. Other lines must be notes on the solution, like ``Optimal: True`` or ``Time 3.2``.
 """
 
 import re
@@ -31,10 +31,10 @@ Quantities = tuple[tuple[int | None, ...], ...]
 
 WHOLE = "*"
 """The word in a file for the whole demand of a stop."""
-# No two repetitions meet here: on a long line they would take for ever to fail.
+# No repetition directly follows another: backtracking on a long line would take very long.
 _ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?(\d{1,10})\s*:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s*([0-9.eE+-]+)", re.IGNORECASE)
-# No digit stands before the colon of a note, so that no misspelt route is taken for one.
+# A note has no digit before its colon, so that a misspelt route is not accepted as a note.
 _NOTE = re.compile(
     r"(?!cost|route|delivery)[#\s]*[a-z][a-z _-]*:.*|(optimal|time|comment)\s.*", re.IGNORECASE
 )
@@ -46,19 +46,19 @@ _QUANTITY = re.compile(r"-?\d{1,10}")
 def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | None]:
     """Return the routes as the file numbers their customers, and the cost that it states.
 
-    Whether the routes are a solution is the checker's business.
+    The routes may be infeasible: the checker tests whether they are a solution.
 
     Parameters
     ----------
     demands
-        Demands of the depot and the customers, shape (n + 1,): what lines ``Delivery`` may state
-        beside ``*``. None allows no quantity.
+        Demands of the depot and the customers, shape (n + 1,). Lines ``Delivery`` may hold only
+        these quantities and ``*``. None allows ``*`` only.
 
     Raises
     ------
     FileError
-        The file is missing, not text, holds no route, a line that it should
-        not, or deliveries that do not match the routes or are no whole demands.
+        The file is missing, not text, or holds no route, an unknown line, or
+        deliveries that do not match the routes or are not whole demands.
     """
     routes, quantities, cost = read_deliveries(path)
     whole = {} if demands is None else dict(enumerate(demands.tolist()))
@@ -74,7 +74,7 @@ def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | N
 
 
 def read_deliveries(path: Path) -> tuple[Routes, Quantities, float | None]:
-    """Read routes and cost as :func:`read`, and the deliveries: whole demands by default.
+    """Read routes and cost as :func:`read` does, and the deliveries, by default whole demands.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Solomon's text files of vehicle routing with time windows, which Homberger's follow.
+"""Text files of vehicle routing with time windows, in the format of Solomon and Homberger.
 
 References: M. M. Solomon, Operations Research 35(2), 1987; H. Gehring and
 J. Homberger, Proceedings of EUROGEN99, 1999.
@@ -27,10 +27,10 @@ from specahd.routing.geometry import Convention
 
 _COLUMNS = ("CUST NO.", "XCOORD.", "YCOORD.", "DEMAND", "READY TIME", "DUE DATE", "SERVICE TIME")
 _SETS = {
-    # Solomon's smaller instances are the first customers of the large ones.
+    # Solomon's smaller instances consist of the first customers of the large ones.
     re.compile(r"(C|R|RC)[12]\d\d"): (25, 50, 100),
 } | {re.compile(rf"(C|R|RC)[12]_{size}_\d+"): (100 * size,) for size in (2, 4, 6, 8, 10)}
-"""The number of customers by an instance's name, which reveals a truncated file."""
+"""Numbers of customers by a pattern of the instance's name, to detect truncated files."""
 _NUMBER, _X, _Y, _DEMAND, _READY, _DUE, _SERVICE = range(7)
 _RANGES = {_X: COORDINATE, _Y: COORDINATE, _DEMAND: DEMAND} | dict.fromkeys(
     (_READY, _DUE, _SERVICE), TIME
@@ -38,40 +38,40 @@ _RANGES = {_X: COORDINATE, _Y: COORDINATE, _DEMAND: DEMAND} | dict.fromkeys(
 
 
 def is_solomon(path: Path) -> bool:
-    """Say whether a text file has Solomon's layout: a line with the name, then VEHICLE.
+    """Return whether a text file has Solomon's layout: a line with the name, then VEHICLE.
 
     Raises
     ------
     FileError
-        The file cannot be read, or is not UTF-8 text.
+        The file cannot be read, or is not text.
     """
     return kinds.identify(read_text(path)) is kinds.SOLOMON
 
 
 def read(path: Path, convention: Convention, customers: int | None = None) -> VRPLIBData:
-    """Read a file; the format leaves open how distances are measured.
+    """Read a file; the format does not define how distances are measured.
 
-    NUMBER, a limit of the fleet, limits nothing, as for VRPLIB files.
+    NUMBER, the size of the fleet, is not a limit here, as for VRPLIB files.
 
     Parameters
     ----------
     convention
         How distances are measured.
     customers
-        How many customers make the instance, the first of the file: 25 or 50
-        give the smaller of Solomon's instances, whose names say so
-        (``C101.25``). None takes all.
+        Number of customers of the instance, the first ones of the file. 25 or
+        50 give Solomon's smaller instances, with names like ``C101.25``. None
+        takes all.
 
     Raises
     ------
     FileError
-        The file is missing, torn, not text, says what the format does not
-        allow, or has fewer customers.
+        The file is missing, truncated, not text, violates the format, or has
+        fewer customers.
 
     Warns
     -----
     FileWarning
-        Nothing tells whether the file holds all of its customers.
+        The name is of no known set, so that a truncated file cannot be detected.
     """
     lines = _lines(path)
     name, vehicles, capacity = _header(path, lines)
@@ -144,7 +144,7 @@ def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:
 
 
 def _check_complete(path: Path, name: str, customers: int) -> None:
-    """Refuse a file of a set that was cut between rows; warn where no set tells the size."""
+    """Refuse a truncated file of a known set; warn if the name is of no known set."""
     for pattern, sizes in _SETS.items():
         if pattern.fullmatch(name.upper()):
             if customers not in sizes:

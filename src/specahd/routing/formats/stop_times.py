@@ -1,4 +1,4 @@
-"""The times in a table of stops: numbers, or clock times, which are seconds."""
+"""The times in a table of stops: numbers, or clock times, which are converted to seconds."""
 
 import re
 import warnings
@@ -19,21 +19,21 @@ from specahd.routing.labels import Labels
 COLUMNS = ("ready", "due", "service")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?")
 _ROUNDING = 1e-9
-"""Above the relative error of times that were multiplied by the speed, and of their sums."""
+"""Upper bound on the relative error of times multiplied by the speed, and of their sums."""
 _QUICK = 1e-3
-"""The share of a day that no usual trip from the depot falls below."""
+"""Least usual duration of a trip from the depot, as a share of the day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Travel:
-    """How far stops lie from the depot.
+    """Distances of the stops, and the speed of vehicles.
 
     Parameters
     ----------
     depot
-        The distance of each stop from the depot, 0 of the depot itself.
+        The distance of each stop from the depot; 0 for the depot itself.
     farthest
-        No two stops are farther from each other.
+        Upper bound on the distance between two stops.
     speed
         The distance travelled in one unit of time, None if unknown.
     metres
@@ -47,12 +47,12 @@ class Travel:
 
 
 def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
-    """Return ready, due and service times in the unit of distances, which are travelled alike.
+    """Return ready, due and service times, multiplied by the speed into the unit of distances.
 
     Parameters
     ----------
     rows
-        The depot's first.
+        Rows of the stops, the depot's first.
 
     Returns
     -------
@@ -61,12 +61,12 @@ def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
     Raises
     ------
     FileError
-        A time is out of its range, or a vehicle that serves nothing else is late.
+        A time is out of its range, or a vehicle that serves this stop only is late.
 
     Warns
     -----
     FileWarning
-        No vehicle has the speed that there would be.
+        The speed that follows from the file is implausible.
     """
     speed = travel.speed or 1.0
     clock = any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in COLUMNS)
@@ -86,7 +86,7 @@ def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
     service[0] = 0.0
     if speed != 1:
         due *= 1 + _ROUNDING
-    # No route can take longer, so that who names no time is never late.
+    # No route can take longer, so that service at a stop without a due time is never late.
     horizon = ready.max() + service.sum() + travel.farthest * (len(rows) + 1)
     due = np.where(np.isnan(due), max(horizon, np.nanmax(due, initial=0.0)), due)
     windows = TimeWindows(ready, due, service, speed=speed)
@@ -115,14 +115,14 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
 def _warn_of_speed(
     depot: Row, ready: FloatArray, due: FloatArray, travel: Travel, labels: Labels
 ) -> None:
-    """Warn of a speed that no vehicle has, most likely a mistake."""
+    """Warn of an implausible speed, which is most likely a mistake."""
     unit = "second" if labels.clock else "unit of time"
     cure = f"speed= says how far a vehicle comes in one {unit}"
     if travel.metres and travel.speed is None:
         meaning = f"a vehicle comes 1 metre in one {unit}"
     else:
         begin = min(_stated(ready), default=0.0)
-        # Some name a time that never comes, for some stops or for the depot.
+        # Some files give a due time that is never reached, for some stops or for the depot.
         closes = _stated(due[1:])
         ends = [*_stated(due[:1]), *([median(closes)] if closes else [])]
         day = min(ends, default=begin) - begin
@@ -145,7 +145,7 @@ def _stated(times: FloatArray) -> list[float]:
 def _expect_in_time(
     rows: Sequence[Row], windows: TimeWindows, travel: Travel, labels: Labels
 ) -> None:
-    """Refuse a stop that no vehicle serves in time."""
+    """Refuse a stop that no vehicle can serve in time."""
     cure = "" if travel.speed else "; speed= says how far it comes in one unit of time"
 
     def format_time(time: float) -> str:

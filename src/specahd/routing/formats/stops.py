@@ -6,10 +6,10 @@
     depot,13.40,52.52,,0,28800,
     north,13.41,52.59,4,3600,14400,300
 
-The first line names the columns. A stop lies at ``x,y``, measured straight and unrounded, or at
-``lon,lat`` in degrees, measured along great circles in whole metres, or where a distance matrix
-has it. The depot is the row of that name, else the first; customers count from 1 in the order of
-the file, without it. A TSP has no depot: its nodes are the rows in the order of the file.
+The first line names the columns. Stops have ``x,y``, with straight unrounded distances, or
+``lon,lat`` in degrees, with great-circle distances in whole metres, or a distance matrix. The depot
+is the row named depot, else the first. Customers are numbered from 1 in the order of the file,
+without the depot. A TSP has no depot: its nodes are the rows in the order of the file.
 """
 
 import unicodedata
@@ -43,21 +43,21 @@ def read(
     Parameters
     ----------
     text
-        What the file holds.
+        Content of the file.
     array
-        The distances among the stops, in place of the file that ``options`` name.
+        Distances among the stops, used instead of the file that ``options`` name.
 
     Returns
     -------
     The name of the problem that the columns describe (``due`` or ``ready`` make it VRPTW, no
-    ``demand`` a TSP), and what the file says.
+    ``demand`` a TSP), and the content of the file.
 
     Raises
     ------
     FileError
-        A file is missing, torn, not text, or holds what is not supported.
+        A file is missing, truncated, not text, or holds something that is not supported.
     ConfigError
-        An option is missing, or has no use for the file.
+        An option is missing, or does not apply to the file.
     """
     if kinds.identify(text) is kinds.MATRIX:
         return "tsp", _matrix_alone(path, options)
@@ -165,7 +165,7 @@ def _expect_options(path: Path, columns: Sequence[str], options: TableOptions) -
 
 
 def _depot(rows: Sequence[Row]) -> int:
-    """Return which row is the depot, however its name is spelt."""
+    """Return the index of the depot's row; case and accents of its name do not matter."""
     names = [unicodedata.normalize("NFKD", row.cells.get("name", "")) for row in rows]
     depots = [
         place
@@ -198,7 +198,7 @@ def _names(rows: Sequence[Row], depot: int, problem: str) -> tuple[str, ...]:
 def _places(
     path: Path, rows: Sequence[Row], columns: Sequence[str], options: TableOptions
 ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
-    """Return where the stops lie, in degrees and in a plane, and their distances in metres."""
+    """Return the stops' coordinates in degrees and in a plane, and their distances in metres."""
     degrees = coords = weights = None
     if "x" in columns:
         coords = _columns(rows, {"x": COORDINATE, "y": COORDINATE})
@@ -218,7 +218,7 @@ def _places(
 def _matrix_of(
     file: str, array: FloatArray | None, path: Path, rows: Sequence[Row], depot: int
 ) -> FloatArray:
-    """Return the distances in a file, its rows in the order of ``rows``: the depot first."""
+    """Return the distances in a file, reordered like ``rows``: the depot first."""
     weights, names = (
         matrix.read(Path(file)) if array is None else (matrix.matrix_from_array(array, file), None)
     )
@@ -245,7 +245,7 @@ def _columns(rows: Sequence[Row], ranges: Mapping[str, Range]) -> FloatArray:
 def _demands(
     path: Path, rows: Sequence[Row], columns: Sequence[str], options: TableOptions
 ) -> tuple[IntArray, int, int]:
-    """Return the demands and the capacity as integers, and how many decimals these are of."""
+    """Return demands and capacity as integers, and the number of decimals they are scaled by."""
     demands = np.zeros(len(rows), np.int64)
     if "demand" not in columns or options.capacity is None:
         return demands, 1, 0
@@ -278,7 +278,7 @@ def _demands(
 
 def _decimals(number: Decimal) -> int:
     exponent = number.normalize().as_tuple().exponent
-    assert isinstance(exponent, int)  # it is finite
+    assert isinstance(exponent, int)  # the number is finite
     return max(0, -exponent)
 
 
@@ -287,7 +287,7 @@ def _travel(
 ) -> stop_times.Travel:
     if weights is not None:
         return stop_times.Travel(weights[0], float(weights.max()), speed, metres)
-    assert coords is not None  # one of both is given
+    assert coords is not None  # one of the two is given
     farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
     depot = distances(coords[0], coords, Convention.EXACT_2D)
     return stop_times.Travel(depot, farthest, speed, metres)

@@ -1,4 +1,4 @@
-"""Text files from anywhere: one way to read them, within bounds."""
+"""Reading of untrusted text files, within a limit on their size."""
 
 import hashlib
 import stat
@@ -9,9 +9,9 @@ from specahd.core.errors import FileError, FileWarning
 from specahd.core.memory_limit import available_memory
 
 _EXPANSION = 32
-"""The memory of a text's words, as a multiple of its bytes."""
+"""Memory that the words of a text take, as a multiple of the text's bytes."""
 _ALWAYS = 32 << 20
-"""Bytes of a file that is read whatever memory there is; public ones have 2 MiB at most."""
+"""Size in bytes up to which a file is always read; public files have 2 MiB at most."""
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
@@ -22,12 +22,12 @@ _KINDS = {
 
 
 def read_regular_file(path: Path) -> int:
-    """Return the bytes of a regular file, and refuse anything else, which might be waited for.
+    """Return the size of a regular file in bytes; refuse others, since reading them may block.
 
     Raises
     ------
     FileError
-        It is none, or there is nothing of that name.
+        The path does not exist, or is not a regular file.
     """
     try:
         found = path.stat()
@@ -55,7 +55,7 @@ def digest(path: Path) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a regular file, which memory suffices for.
+    """Return the text of a regular file that fits into the available memory.
 
     Raises
     ------
@@ -66,14 +66,14 @@ def read_text(path: Path) -> str:
     Warns
     -----
     FileWarning
-        It was read as Windows-1252, of which Latin-1 is a part.
+        The file was read as Windows-1252, a superset of Latin-1.
     """
     size = read_regular_file(path)
     available = available_memory()
     most = _ALWAYS if available is None else max(_ALWAYS, available // _EXPANSION)
     try:
         with path.open("rb") as file:
-            # A file may grow while it is read, and those of the kernel state no size.
+            # A file may grow while it is read, and the kernel's own files report no size.
             content = b"" if size > most else file.read(most + 1)
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
@@ -85,7 +85,7 @@ def read_text(path: Path) -> str:
     if b"\0" in content:
         raise FileError(f"{path}: expected a text file, got binary data.")
     try:
-        # Some editors put a mark before the text.
+        # Some editors write a byte order mark before the text.
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = error.start

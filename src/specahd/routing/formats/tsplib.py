@@ -55,13 +55,13 @@ class TSPLIBData:
 def read(path: Path) -> TSPLIBData:
     """Read a file whose TYPE is ``TSP``.
 
-    DISPLAY_DATA_SECTION is passed over: it places the nodes on a drawing and
-    measures nothing.
+    DISPLAY_DATA_SECTION is ignored: it holds the positions of the nodes on a
+    drawing, which do not affect distances.
 
     Raises
     ------
     FileError
-        The file is missing, torn, not text, or says what the format does not allow.
+        The file is missing, truncated, not text, or violates the format.
     """
     sections = Sections(path, _INSTANCE)
     dimension = sections.integer("DIMENSION", 1, LARGEST)
@@ -99,12 +99,12 @@ def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], .
 
 
 def _refuse_no_paths(sections: Sections, pairs: list[list[int]]) -> None:
-    """Refuse fixed edges that do not form paths, since no tour can follow them."""
+    """Refuse fixed edges that do not form paths, since no tour can contain them."""
     ends: dict[int, int] = {}
     degrees: Counter[int] = Counter()
     for start, end in pairs:
         degrees.update((start, end))
-        # The other end of the path that ends here.
+        # The other ends of the paths that end at these nodes.
         first, last = ends.get(start, start), ends.get(end, end)
         if max(degrees[start], degrees[end]) > 2 or first == end:
             raise sections.error(
@@ -133,12 +133,12 @@ def dumps(data: TSPLIBData) -> str:
 def read_tour(path: Path) -> tuple[int, ...]:
     """Return the nodes of a ``.tour`` file in order, numbered from 0.
 
-    Whether they are a solution is the checker's business.
+    The checker tests whether they are a solution.
 
     Raises
     ------
     FileError
-        The file is missing, not text, torn, or no tour.
+        The file is missing, not text, truncated, or not a tour.
     """
     sections = Sections(path, _TOUR)
     numbers = sections.read_numbers("TOUR_SECTION")

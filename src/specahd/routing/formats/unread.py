@@ -1,4 +1,4 @@
-"""Why no problem reads a file: one sentence that names the line or the field, for any reader."""
+"""Error messages for a file that no problem reads; they name the line or the field."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -14,9 +14,9 @@ def unreadable_error(path: Path, text: str, problems: Collection[str]) -> FileEr
     Parameters
     ----------
     text
-        What the file holds.
+        Content of the file.
     problems
-        The names of those that were tried.
+        Names of the problems that were tried.
     """
     lines, sign, _ = lines_of(text)
     number, first = next(lines, (0, ""))
@@ -37,7 +37,7 @@ def unreadable_error(path: Path, text: str, problems: Collection[str]) -> FileEr
 
 
 def _type(text: str) -> str | None:
-    """Return the fault of TYPE; None for a text without fields and sections."""
+    """Return the error in TYPE; None for a text without fields and sections."""
     expected = [name for name, kind in kinds.TYPES.items() if not kind.solution]
     accepted = f"expected {', '.join(expected[:-1])} or {expected[-1]}"
     colonless = None

@@ -1,4 +1,4 @@
-"""VRPLIB text files of capacitated problems, as CVRPLIB has them, and of VRPTW, as PyVRP has."""
+"""VRPLIB text files: capacitated problems in CVRPLIB's form, and VRPTW in PyVRP's form."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +18,10 @@ TIMED = "VRPTW"
 LARGEST = LARGEST_CAPACITY
 """Largest capacity and demand."""
 COORDINATE = Range(-1e9, 1e9)
-"""Squares and sums of distances stay finite and exact."""
+"""Range of coordinates, in which squares and sums of distances stay finite and exact."""
 DEMAND = Range(0, LARGEST, integer=True)
 TIME = Range(0, 1e9)
-"""Of times and of services, in the unit of distances."""
+"""Range of times and of service times, in the unit of distances."""
 
 _SECTIONS = (
     "NODE_COORD_SECTION",
@@ -35,7 +35,7 @@ _LAYOUTS = {
     kind: Layout(types=(kind,), sections=_SECTIONS, fields=_FIELDS) for kind in ("CVRP", "SDVRP")
 } | {
     TIMED: Layout(
-        # LKH's collection has the other name.
+        # Files of LKH's collection have the TYPE CVRPTW.
         types=(TIMED, "CVRPTW"),
         sections=(*_SECTIONS, "SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION"),
         fields=(*_FIELDS, "SERVICE_TIME", "SCALE"),
@@ -43,27 +43,27 @@ _LAYOUTS = {
 }
 _SCALES = {
     (Convention.FLOOR_2D, 10): Convention.DIMACS,
-    # What LKH means by EXACT_2D without a scale.
+    # LKH uses this scale for EXACT_2D if the file states none.
     (Convention.EXACT_2D, 1000): Convention.EXACT_2D,
 }
-"""The convention with a SCALE other than 1: distances are rounded after scaling."""
+"""Conventions by EDGE_WEIGHT_TYPE and SCALE other than 1; distances are rounded after scaling."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWindows:
-    """When service may start and how long it takes, each of shape (n + 1,).
+    """Earliest and latest starts of the service, and service times, each of shape (n + 1,).
 
-    Row 0 says when vehicles may leave the depot and when they are back.
+    Row 0 holds the earliest departure from the depot and the latest return to it.
 
     Parameters
     ----------
     ready, due
-        In [0, 1e9], ``ready`` at most ``due``; of a table that names no ``due``, as late as any
-        route can be.
+        In [0, 1e9], ``ready`` at most ``due``. Where a table of stops gives no ``due``, it is a
+        time that no route exceeds.
     service
         In [0, 1e9]; 0 at the depot.
     speed
-        What one unit of time of the file is in these; 1 but for tables that name another.
+        Number of these units in one unit of the file's time; 1 unless a table has a speed.
     """
 
     ready: FloatArray
@@ -88,7 +88,7 @@ class VRPLIBData:
     windows
         Time windows; VRPTW files only.
     vehicles
-        How many the file states; None if it does not.
+        Number of vehicles that the file states; None if it states none.
     labels
         Names of the stops; tables of stops only.
     """
@@ -108,19 +108,19 @@ class VRPLIBData:
 def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:
     """Read a file whose TYPE is ``kind``.
 
-    VEHICLES limits nothing: CVRPLIB's values assume no fleet limit.
+    VEHICLES is not a limit here: CVRPLIB's values assume no fleet limit.
 
     Parameters
     ----------
     euclidean
-        What EUC_2D stands for, where publishers differ: in every file of TYPE CVRP
-        and SDVRP, and in those of VRPTW that come from LKH's collection, which have
-        the TYPE CVRPTW or one SERVICE_TIME for all customers.
+        The convention for EUC_2D, where publishers differ. It applies to every file of TYPE
+        CVRP and SDVRP, and to the VRPTW files of LKH's collection, which have the TYPE
+        CVRPTW or one SERVICE_TIME for all customers.
 
     Raises
     ------
     FileError
-        The file is missing, torn, not text, or says what the format does not allow.
+        The file is missing, truncated, not text, or violates the format.
     """
     timed = kind == TIMED
     sections = Sections(path, _LAYOUTS[kind])
@@ -235,7 +235,7 @@ def _service(sections: Sections, dimension: int, depot: int) -> FloatArray:
 
 
 def _depot(sections: Sections, dimension: int) -> int:
-    """Return the index of the depot in the file's order; some files leave the -1 out."""
+    """Return the index of the depot in the file's order; the final -1 may be missing."""
     numbers = sections.read_numbers("DEPOT_SECTION")
     if numbers.size == 2 and numbers[-1] == -1:
         numbers = numbers[:1]
@@ -250,7 +250,7 @@ def _depot(sections: Sections, dimension: int) -> int:
 def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
-    Its TYPE is ``kind``, unless there are time windows.
+    Its TYPE is ``kind``, or VRPTW if there are time windows.
     """
     lines = [f"NAME : {data.name}"]
     if data.comment:

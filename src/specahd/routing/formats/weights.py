@@ -40,7 +40,7 @@ LAYOUTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
 
 
 DISTANCE = Range(0, 1e9)
-"""Squares and sums stay finite and exact."""
+"""Range of distances, in which squares and sums stay finite and exact."""
 
 
 def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatArray | None:
@@ -49,7 +49,7 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
     Parameters
     ----------
     size
-        How many nodes there are.
+        Number of nodes.
     convention
         How the file measures distances.
 
@@ -76,7 +76,7 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
     expected = size * (size + (1 if "DIAG" in layout else -1)) // 2
     if layout == "FULL_MATRIX":
         expected = size * size
-    # Before any array of that size is made: a torn file may state any DIMENSION.
+    # This check precedes any array of that size: a broken file may state any DIMENSION.
     if numbers.size != expected:
         raise sections.error(
             f"EDGE_WEIGHT_SECTION holds {numbers.size} numbers, expected {expected} "

@@ -1,7 +1,7 @@
 """Loops over customers, compiled by numba and cached on disk.
 
-numba looks at the file of the outermost function alone: what it compiled from an older kernel that
-this one calls would be run unseen. So all of it is compiled again after any compiled file changed.
+numba checks only the file of the outermost function: it would run code that it compiled from an old
+version of a kernel called there. So all kernels are compiled again after any compiled file changed.
 """
 
 from contextlib import suppress
@@ -13,10 +13,10 @@ _IN_LOOPS = ("interfaces.py", "programs.py")
 
 
 def forget_older(package: Path) -> None:
-    """Remove all that numba keeps of a package if any of it is older than a file it is made of.
+    """Remove numba's cache of a package if any entry is older than a file that it is made of.
 
-    A file is one of these if numba ever kept something of it, or if it holds tables or constants
-    of loops beside it. Where nothing can be removed, all stays.
+    These files are those with an entry in the cache, and those that hold tables or constants of
+    loops beside them. If files cannot be removed, the cache stays.
     """
     indices = list(package.glob("**/__pycache__/*.nbi"))
     kept = [*indices, *package.glob("**/__pycache__/*.nbc")]

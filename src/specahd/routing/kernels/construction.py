@@ -10,9 +10,9 @@ from specahd.routing.kernels.distances import leg_length
 
 @njit(cache=True, nogil=True)
 def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
-    """Build routes one after another, always going on to the nearest customer that fits.
+    """Build routes one after another, each time visiting the nearest customer that fits.
 
-    Ties go to the lowest index; a route closes when nothing fits.
+    Ties go to the lowest index; a route closes when no customer fits.
 
     Returns
     -------
@@ -54,18 +54,18 @@ def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def neighbouring_pairs(neighbours: Any, lengths: Any) -> Any:
-    """Return the pairs i < j of customers of which one is among the nearest of the other.
+    """Return the pairs i < j of customers where one is in the neighbour list of the other.
 
     Parameters
     ----------
     neighbours
         Shape (n, k), nearest first, perhaps with the customer itself; entry i is customer i + 1.
     lengths
-        How far they are, the same both ways.
+        Distances to the neighbours, shape (n, k), equal in both directions.
 
     Returns
     -------
-    Where the pairs of each i begin, shape (n + 2,), and their j one after another, ascending.
+    The start of the pairs of each i, shape (n + 2,), and their j one after another, ascending.
     """
     customers, count = neighbours.shape
     begins = np.zeros(customers + 2, np.int64)
@@ -78,14 +78,14 @@ def neighbouring_pairs(neighbours: Any, lengths: Any) -> Any:
         for i in range(customers):
             for place in range(count):
                 j = neighbours[i, place]
-                # The lower one lists a pair of neighbours, each of whom is near the other.
+                # If each is in the list of the other, the pair is added at the lower one.
                 if j == i or (j < i and _is_near(neighbours, lengths, j, i, lengths[i, place])):
                     continue
                 low = min(i, j) + 1
                 if filling:
                     ends[begins[low]] = max(i, j) + 1
                 begins[low] += 1
-    # Each now says where its pairs end, which is where those of the next one begin.
+    # Each entry is now the end of its pairs, which is the beginning of the next ones.
     begins[1:] = begins[:-1].copy()
     begins[0] = 0
     for i in range(customers + 1):
@@ -95,14 +95,14 @@ def neighbouring_pairs(neighbours: Any, lengths: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _is_near(neighbours: Any, lengths: Any, customer: int, other: int, distance: float) -> bool:
-    """Say whether a customer so far away is among the nearest of another one."""
+    """Return whether ``other``, at ``distance``, is among the nearest of ``customer``."""
     last = neighbours.shape[1] - 1
     farthest = lengths[customer, last]
     if distance < farthest * (1.0 - 1e-9):
         return True
     if distance > farthest * (1.0 + 1e-9):
         return False
-    # Of those that are equally far only some may be listed.
+    # Of several customers at the same distance, the list may hold only some.
     found = False
     for place in range(last + 1):
         found |= neighbours[customer, place] == other
@@ -111,7 +111,7 @@ def _is_near(neighbours: Any, lengths: Any, customer: int, other: int, distance:
 
 @njit(cache=True, nogil=True)
 def paid_savings(distances: Any, begins: Any, ends: Any) -> Any:
-    """Return the pairs (i, j) that save something, and -(c(0, i) + c(0, j) - c(i, j)) of each.
+    """Return the pairs (i, j) of positive saving, and -(c(0, i) + c(0, j) - c(i, j)) of each.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def paid_savings(distances: Any, begins: Any, ends: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def joined_routes(starts: Any, ends: Any, demands: Any, capacity: int) -> Any:
-    """Join routes of one customer each end to end, trying the pairs in the order given.
+    """Join routes of one customer each end to end, trying the pairs in the given order.
 
     Returns
     -------

@@ -10,18 +10,18 @@ from specahd.routing.kernels.distances import leg_length
 
 @njit(cache=True, nogil=True)
 def nearest_deliveries(distances: Any, demands: Any, capacity: int) -> Any:
-    """Build full loads one after another, always going on to the nearest customer that waits.
+    """Build full loads one after another, each time visiting the nearest waiting customer.
 
-    Each customer on the way is given all that is left on the vehicle, or all
-    that it still lacks. Ties go to the lowest index.
+    Each customer receives the rest of the load, or its remaining demand if that is
+    less. Ties go to the lowest index.
 
     Returns
     -------
     Lengths of the routes, their customers one after another, and the quantity
-    beside each.
+    of each visit.
     """
     waiting = len(demands) - 1
-    # Every delivery ends a demand or a load.
+    # Every delivery completes a demand or uses up a load.
     most = waiting + demands.sum() // capacity + 1
     values = np.empty(most, np.int64)
     quantities = np.empty(most, np.int64)

@@ -22,7 +22,7 @@ GROUP_NAMES = (
     "demand_mean",
     "demand_variation",
 )
-"""What :func:`describe_group` computes, in order; see there."""
+"""Names of the values of :func:`describe_group` in order; explained there."""
 
 
 @njit(cache=True, nogil=True)
@@ -35,18 +35,18 @@ def describe_group(
     lengths: Any,
     values: Any,
 ) -> Any:
-    """Describe a group by unrounded distances; a ratio to zero counts as 0.
+    """Describe a group by unrounded distances; a ratio with denominator 0 counts as 0.
 
     Size and number of routes are logarithms of counts. Spread (root mean square
     radius) and the distance from the group's centre to the depot are in units of
-    the instance's spread. Elongation is 0 for a disc and 1 for a line. Of the edges
-    that touch the group: their mean over that of all edges of the touched
-    routes, their coefficient of variation, and the share that leads to the
-    depot. Detour is the length of the touched routes over that of going
-    straight to their farthest customers and back. Completeness is the share of
-    the touched routes' customers that belong to the group; fragmentation is
-    the number of unbroken runs of the group in routes over its size. Slack is the
-    free share of the touched routes' capacity. Demand mean is over the capacity.
+    the instance's spread. Elongation is 0 for a disc and 1 for a line. Three values
+    describe the edges that touch the group: their mean over that of all edges of the
+    touched routes, their coefficient of variation, and the share that leads to the
+    depot. Detour is the length of the touched routes over the sum of the round trips
+    to the farthest customer of each. Completeness is the share of the touched routes'
+    customers that belong to the group. Fragmentation is the number of unbroken runs
+    of the group in routes, over its size. Slack is the free share of the touched
+    routes' capacity. Demand mean is in units of the capacity.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def describe_group(
 def _shape(coords: Any, nodes: Any, instance_spread: float) -> Any:
     """Return spread, elongation and depot distance of the nodes."""
     size = len(nodes)
-    # Relative to the depot, so that a translation changes next to nothing.
+    # Relative to the depot, so that a translation changes only rounding errors.
     x = 0.0
     y = 0.0
     for node in nodes:

@@ -1,4 +1,4 @@
-"""The distance conventions, compiled; bit for bit those of :mod:`specahd.routing.geometry`."""
+"""Compiled distance conventions, bit for bit equal to :mod:`specahd.routing.geometry`."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,23 +15,23 @@ from specahd.routing.distances import CONVENTION, MATRIX, code_of
 from specahd.routing.geometry import EARTH_RADIUS, GEO_PI, Convention
 
 CODES = {convention: code_of(convention) for convention in Convention}
-"""What kernels take for a convention."""
+"""The number of each convention in kernels."""
 
 _EUC_2D, _CEIL_2D, _GEO, _ATT, _EXACT_2D, _FLOOR_2D, _DIMACS, _ = CODES.values()
 
 Distances = FloatArray | tuple[FloatArray, int]
-"""What kernels take for the distances of an instance: a matrix, or coordinates and a code."""
+"""Type of the distances of an instance in kernels: a matrix, or coordinates and a code."""
 
 
 def distances_of(
     coords: FloatArray, convention: Convention, matrix: FloatArray | None
 ) -> Distances:
-    """Return the distances of an instance in the form of the kernels; nothing is computed yet.
+    """Return the distances of an instance in the form of the kernels, without computing any.
 
     Parameters
     ----------
     matrix
-        The matrix of an EXPLICIT instance, or of all distances if they are computed; else None.
+        The matrix of an EXPLICIT instance, or of all distances if already computed; else None.
     """
     return (coords, CODES[convention]) if matrix is None else matrix
 
@@ -43,21 +43,21 @@ def whole_matrix(
     who: str,
     copies: int = 1,
 ) -> FloatArray:
-    """Return all distances of an instance as one matrix, for an algorithm that must have it.
+    """Return all distances of an instance as one matrix, for an algorithm that needs it.
 
     Parameters
     ----------
     matrix
         The matrix of an EXPLICIT instance, which is returned; else None.
     who
-        Needs it: ``The baseline pyvrp of X-n101-k25``.
+        Subject of the error message, for example ``The baseline pyvrp of X-n101-k25``.
     copies
-        How many matrices of this size will exist at a time.
+        Number of matrices of this size that will exist at a time.
 
     Raises
     ------
     NotEnoughMemory
-        They would not fit; nothing was allocated.
+        The matrices would not fit; nothing was allocated.
     """
     size = len(coords)
     require_memory(copies * np.dtype(np.float64).itemsize * size**2, f"{who} needs")
@@ -102,8 +102,8 @@ def fill_distance_matrix(coords: FloatArray, convention: Convention, out: FloatA
     _fill(coords, CODES[convention], out)
 
 
-# What follows is inlined by force: LLVM finds the conventions too long for it, and with a
-# call for each distance the constructions take ten times as long.
+# The functions below are force-inlined: LLVM does not inline the conventions by itself, because
+# they are too long, and with a call for each distance constructions take ten times as long.
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -113,13 +113,13 @@ def leg_length(distances: Any, start: int, end: int) -> Any:
 
 
 def _by_kind(distances: Any, start: Any, end: Any) -> Any:
-    """Stand for one of two functions, which numba chooses by type when it compiles a kernel."""
+    """Mark a call that numba replaces by one of two functions, chosen by type when it compiles."""
     raise NotImplementedError
 
 
 @overload(_by_kind, jit_options={"nogil": True, "forceinline": True})
 def _choose(distances: Any, start: Any, end: Any) -> Callable[[Any, Any, Any], Any]:
-    # numba compares these arguments with its own, annotations too.
+    # numba requires that the signatures below equal this one, with annotations.
     def stored(distances: Any, start: Any, end: Any) -> Any:
         return distances[start, end]
 

@@ -1,6 +1,6 @@
-"""2-opt and Or-opt on a closed tour: neighbour lists, and a queue of the nodes to look at.
+"""2-opt and Or-opt on a closed tour, with neighbour lists and a queue of nodes to process.
 
-The tour is an array of nodes, ``place`` says where each stands, and a *step* of 1 or -1 is a
+The tour is an array of nodes, ``place`` holds the position of each, and a *step* of 1 or -1 is a
 direction on it. Reference: J. L. Bentley, ORSA Journal on Computing 4 (1992), 387-411.
 """
 
@@ -14,9 +14,9 @@ from specahd.routing.kernels.distances import leg_length
 LONGEST_RUN = 3
 """Most nodes that Or-opt moves together."""
 SMALLEST = 8
-"""Fewest nodes of a tour that is looked at: all of a move's nodes then differ."""
+"""Fewest nodes of a tour that is improved, so that all nodes of a move differ."""
 _LEAST_GAIN = 1e-9
-"""What a move gains at least, relative to the edge that it takes out: more than rounding."""
+"""Least gain of a move, relative to the edge that it removes: more than rounding errors."""
 
 
 @njit(cache=True, nogil=True)
@@ -28,7 +28,7 @@ def improve_tour(distances: Any, neighbours: Any, tour: Any, longest: int) -> No
     neighbours
         The neighbours of each node, nearest first, shape (n, k).
     longest
-        Most nodes that one move turns round: on large tours the rare longer ones would take
+        Most nodes that one move reverses: on large tours the rare longer reversals would take
         most of the time.
     """
     size = len(tour)
@@ -68,7 +68,7 @@ def _neighbour(tour: Any, place: Any, node: int, step: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _exchange(tour: Any, place: Any, first: int, second: int, third: int, fourth: int) -> None:
-    """Put the edges first-third and second-fourth in place of first-second and third-fourth.
+    """Replace the edges first-second and third-fourth by first-third and second-fourth.
 
     ``second`` follows ``first`` in the direction in which ``fourth`` follows ``third``.
     """
@@ -78,7 +78,7 @@ def _exchange(tour: Any, place: Any, first: int, second: int, third: int, fourth
     else:
         start, stop = place[third], place[second]
     length = (stop - start) % size + 1
-    # Turning round the rest of the tour is the same, seen from the other side.
+    # Reversing the rest of the tour gives the same closed tour.
     if 2 * length > size:
         start, stop, length = (stop + 1) % size, (start - 1) % size, size - length
     for _ in range(length // 2):
@@ -94,7 +94,7 @@ def _exchange(tour: Any, place: Any, first: int, second: int, third: int, fourth
 
 @njit(cache=True, nogil=True)
 def _is_far(place: Any, node: int, other: int, longest: int) -> Any:
-    """Say whether more than so many nodes lie between two, whichever way one goes."""
+    """Return whether two nodes are more than ``longest`` positions apart in both directions."""
     apart = abs(place[node] - place[other])
     return min(apart, len(place) - apart) > longest
 
@@ -128,7 +128,7 @@ def _two_opt(
 def _or_opt(
     distances: Any, neighbours: Any, tour: Any, place: Any, node: int, longest: int, touched: Any
 ) -> int:
-    """Move a short run that begins at ``node`` beside one of its neighbours, either way round."""
+    """Move a short run that begins at ``node`` beside one of its neighbours, perhaps reversed."""
     size = len(tour)
     for step in (1, -1):
         before = _neighbour(tour, place, node, -step)
@@ -151,7 +151,7 @@ def _or_opt(
                 if (step * (place[other] - place[node])) % size < length:
                     continue
                 for side in (1, -1):
-                    # The run comes between two nodes; from its end one meets ``near`` first.
+                    # The run is inserted between two nodes; ``near`` is the first one from its end.
                     beyond = _neighbour(tour, place, other, side)
                     if (step * (place[beyond] - place[node])) % size < length:
                         continue

@@ -1,8 +1,8 @@
 """A stable argsort for the short arrays of construction loops.
 
-Counting, for every pair once, which of the two comes later takes n^2 / 2
-comparisons, but no branches and whole vectors at a time: up to a few hundred
-values that is several times faster than quicksort.
+The algorithm counts, for every pair once, which of the two comes later. This takes
+n^2 / 2 comparisons, but no branches, and it vectorises: up to a few hundred values
+it is several times faster than quicksort.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ _NAN = np.int64(2**63 - 1)
 _MAGNITUDE = np.int64(2**63 - 1)
 
 
-# For any layout, and at once: a confined child reads no other form from disk.
+# Compiled for any layout at import: a confined child loads no other form from disk.
 @njit(_keys_of(types.float64), cache=True, nogil=True)
 def float_keys(values: Any) -> Any:
     """Return integers in the order of floats: -0 equals 0, and every NaN comes last."""

@@ -1,4 +1,4 @@
-"""Descriptor coordinates of nodes within a closed tour: of a run, or of some scattered ones."""
+"""Descriptor coordinates of nodes within a closed tour: of a run, or of scattered nodes."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ SEGMENT_NAMES = (
     "nearness",
     "untangling",
 )
-"""What :func:`describe_segment` computes, in order; see there."""
+"""Names of the values of :func:`describe_segment` in order; explained there."""
 SCATTERED_NAMES = (
     "log_size",
     "share",
@@ -40,27 +40,27 @@ SCATTERED_NAMES = (
     "detour",
     "nearness",
 )
-"""What :func:`describe_scattered` computes, in order; see there."""
+"""Names of the values of :func:`describe_scattered` in order; explained there."""
 
 
 @njit(cache=True, nogil=True)
 def describe_segment(
     coords: Any, centre: Any, instance_spread: float, tour_edge: float, nodes: Any
 ) -> Any:
-    """Describe a run by unrounded distances in the plane; a ratio to zero counts as 0.
+    """Describe a run by unrounded distances in the plane; a ratio with denominator 0 counts as 0.
 
-    Size is the logarithm of the number of nodes, share the part of all nodes
-    in the run. Spread (root mean square radius), the distance of the run's
-    centre from that of the instance and the distance of the anchors are in
-    units of the instance's spread. Elongation is 0 for a disc and 1 for a
-    line. The mean edge is in units of the tour's, the longest in units of the
-    run's mean; edge variation is the coefficient of variation. Straightness is
-    the distance of the anchors over the length of the run: the inverse of its
-    detour. Turning is the mean change of direction, 1 for turning back.
-    Nearness is the mean distance from a node to its nearest in the run over
-    the mean edge: 1 where every edge leads to the nearest. Untangling is the
-    mean over the edges of the largest saving by exchanging one with another
-    edge of the run (2-opt), over the mean edge: a measure of crossings.
+    Size is the logarithm of the number of nodes. Share is the part of all nodes
+    that is in the run. Spread (root mean square radius), the distance of the
+    run's centre from that of the instance, and the distance of the anchors are
+    in units of the instance's spread. Elongation is 0 for a disc and 1 for a
+    line. The mean edge is in units of the tour's mean edge, and the longest edge
+    in units of the run's. Edge variation is the coefficient of variation.
+    Straightness is the distance of the anchors over the length of the run, the
+    inverse of its detour. Turning is the mean change of direction, 1 for a
+    reversal. Nearness is the mean distance from a node to its nearest in the run,
+    over the mean edge: 1 if every edge leads to the nearest node. Untangling is
+    the mean over edges of the largest saving by exchanging the edge with another
+    one of the run (2-opt), over the mean edge: a measure of crossings.
 
     Parameters
     ----------
@@ -101,11 +101,11 @@ def describe_segment(
 def describe_scattered(
     coords: Any, centre: Any, instance_spread: float, tour_edge: float, tour: Any, nodes: Any
 ) -> Any:
-    """Describe nodes anywhere on a tour, as :func:`describe_segment` does a run.
+    """Describe nodes anywhere on a tour, as :func:`describe_segment` describes a run.
 
     Edges are those of the tour that touch the nodes. Fragmentation is the number of unbroken
-    runs of the nodes on the tour over their number. Detour is the share of the edges' length
-    that the tour saves if the nodes leave it and the gaps close.
+    runs of the nodes on the tour, over the number of nodes. Detour is the share of the edges'
+    length that the tour saves if the nodes are removed and the gaps closed.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def describe_scattered(
     count = 0
     runs = 0
     closed = 0.0
-    # It begins outside, so that no run goes on behind the end.
+    # The walk begins outside the nodes, so that no run continues past its end.
     first = 0
     while first < len(tour) - 1 and inside[tour[first]]:
         first += 1
@@ -161,9 +161,9 @@ def describe_scattered(
 
 @njit(cache=True, nogil=True)
 def _shape(coords: Any, centre: Any, instance_spread: float, nodes: Any) -> Any:
-    """Return spread, elongation and distance of the nodes' centre from that of all."""
+    """Return the nodes' spread, elongation, and distance of their centre from that of all."""
     size = len(nodes)
-    # Relative to the centre, so that a translation changes next to nothing.
+    # Relative to the centre, so that a translation changes only rounding errors.
     x = 0.0
     y = 0.0
     for node in nodes:

@@ -20,15 +20,15 @@ def nearest_timed_routes(
     due: Any,
     service: Any,
 ) -> Any:
-    """Build routes one after another, always going on to the nearest customer that is in time.
+    """Build routes one after another, each time visiting the nearest feasible customer.
 
-    Ties go to the lowest index; a route closes when nobody fits, can be reached
-    before the window closes, and leaves time to come back.
+    Ties go to the lowest index. A route closes when no customer fits, can be reached
+    before its window closes, and leaves time to return to the depot.
 
     Returns
     -------
-    Lengths of the routes, and their customers one after another. A customer
-    that cannot be served alone must not be among them.
+    Lengths of the routes, and their customers one after another. Each customer
+    must be feasible on a route of its own.
     """
     customers = len(demands) - 1
     values = np.empty(customers, np.int64)
@@ -88,18 +88,18 @@ def inserted_routes(
 ) -> Any:
     """Build routes one after another by insertion: Solomon's I1 (1987), with mu = 1.
 
-    A route opens with the unserved customer farthest from the depot, or with the
-    one whose window closes first. Each unserved customer has its cheapest place
-    in the route, by ``1 - patience`` times the detour plus ``patience`` times the
-    delay of the customer after it; the customer with the largest ``reward``
-    times depot distance minus that is inserted. Ties go to the lowest index
-    and to the earliest place.
+    A route opens with the unserved customer farthest from the depot, or with the one
+    whose window closes first. The cost of a place in the route is ``1 - patience`` times
+    the detour plus ``patience`` times the delay of the customer after it, and each
+    unserved customer takes its cheapest place. The customer with the largest ``reward``
+    times depot distance minus this cost is inserted. Ties go to the lowest index and to
+    the earliest place.
 
     Parameters
     ----------
     margin
-        By how much every customer must stay in time: 0 where sums are exact,
-        else above their rounding error.
+        Least time between every start of service and its deadline: 0 if sums are
+        exact, else more than their rounding error.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def inserted_routes(
     values = np.empty(customers, np.int64)
     lengths = np.zeros(customers, np.int64)
     served = np.zeros(customers + 1, np.bool_)
-    # The route from depot to depot, when each stop is left, and by when each must start.
+    # The route from depot to depot, departure from each stop, and latest start of its service.
     stops = np.zeros(customers + 2, np.int64)
     leave = np.zeros(customers + 2)
     latest = np.zeros(customers + 2)
@@ -175,7 +175,7 @@ def _schedule(
     latest: Any,
     length: int,
 ) -> None:
-    """Write when each stop of the route is left, and by when service must start there."""
+    """Write the departure from each stop of the route, and the latest start of its service."""
     for step in range(1, length + 1):
         node = stops[step]
         leave[step] = (
@@ -208,7 +208,7 @@ def _best_insertion(
     latest: Any,
     length: int,
 ) -> Any:
-    """Return the customer to insert and where, or 0 when none can be."""
+    """Return the customer to insert and its place; the customer is 0 if none can be inserted."""
     chosen = 0
     chosen_place = 0
     largest = -np.inf

@@ -8,7 +8,7 @@ from numba import njit
 from specahd.routing.kernels.distances import leg_length
 
 TIME_NAMES = ("window_width", "waiting", "time_slack")
-"""What :func:`describe_times` computes, in order; see there."""
+"""Names of the values of :func:`describe_times` in order; explained there."""
 
 
 @njit(cache=True, nogil=True)
@@ -24,9 +24,9 @@ def describe_times(
     """Describe a group by the times of the routes that it touches.
 
     Window width and time slack (from the start of service to the closing of the
-    window) are means over the group, in units of the time that the depot is
-    open. Waiting is that of the group's customers over the duration of
-    the touched routes. A ratio to zero counts as 0.
+    window) are means over the group, in units of the time that the depot is open.
+    Waiting is the waiting time at the group's customers, over the duration of the
+    touched routes. A ratio with denominator 0 counts as 0.
 
     Parameters
     ----------

@@ -10,10 +10,10 @@ from specahd.routing.kernels.distances import leg_length
 
 @njit(cache=True, nogil=True)
 def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack: float) -> Any:
-    """Return the tour from node 0 that always goes on to the nearest unvisited node.
+    """Return the nearest-neighbour tour from node 0.
 
     Ties go to the lowest index. The nodes lie in the square cells of a grid,
-    which are searched from the current one outwards in rings.
+    which are searched in rings from the current cell outwards.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack
     first = np.zeros(columns * rows, np.int64)
     waiting = np.bincount(cell, minlength=columns * rows)
     first[1:] = np.cumsum(waiting)[:-1]
-    # The nodes cell by cell; those that wait come first in each.
+    # The nodes cell by cell; the unvisited nodes come first in each cell.
     members = np.argsort(cell, kind="mergesort")
     place = np.empty(size, np.int64)
     place[members] = np.arange(size)
@@ -51,7 +51,7 @@ def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack
                 across = column[current]
                 along = row[current]
                 for x in range(max(0, across - ring), min(columns, across + ring + 1)):
-                    # Of the columns between the outermost only the two ends are in the ring.
+                    # In the columns between the outermost ones, only the two ends are in the ring.
                     stride = 1 if abs(x - across) == ring else 2 * ring
                     for y in range(along - ring, along + ring + 1, stride):
                         if y < 0 or y >= rows:
@@ -85,7 +85,7 @@ def pair_distances(distances: Any, starts: Any, ends: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def join_fragments(starts: Any, ends: Any, neighbours: Any, other_end: Any) -> int:
-    """Join paths end to end in place, trying the pairs in the order given.
+    """Join paths end to end in place, trying the pairs in the given order.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def join_fragments(starts: Any, ends: Any, neighbours: Any, other_end: Any) -> i
     neighbours
         Shape (n, 2): the neighbours of each node in its path, -1 where there is none.
     other_end
-        Shape (n,): of each end of a path the other end, the node itself where it
-        is alone. Kept up to date at the ends only.
+        Shape (n,): for each end of a path its other end, which is the node itself if
+        the path is one node. Kept up to date at the ends only.
 
     Returns
     -------

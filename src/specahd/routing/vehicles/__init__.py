@@ -1,1 +1,1 @@
-"""What the vehicle problems share: routes from a depot, their repair, their vocabularies."""
+"""Common parts of the vehicle problems: routes from a depot, their repair, the vocabularies."""

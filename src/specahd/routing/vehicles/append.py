@@ -1,8 +1,8 @@
 """Rebuild by appending: the repair operator that builds fresh routes from the depot.
 
-The customers of a region leave their routes, gaps close, and the lower program
-builds new routes for them, one customer after the other. CVRP and VRPTW share
-the operator; SDVRP changes what its stops carry.
+The customers of a region are removed from their routes, and the gaps close. The lower
+program builds new routes for them, one customer after the other. CVRP and VRPTW share
+the operator; in SDVRP, stops have quantities as well.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class CustomerGroups:
     Parameters
     ----------
     contract
-        The contract of programs that see the incumbent as one array of customers per route.
+        The contract of programs that receive the incumbent as one array of customers per route.
     max_regions, max_size
         Most groups kept from one proposal, most customers in each.
     """
@@ -58,7 +58,7 @@ class Append:
     contract: Contract
 
     def identity(self, region: Region) -> tuple[int, ...]:
-        """Return the customers of the region in ascending order, as programs see them."""
+        """Return the customers of the region in ascending order, as programs receive them."""
         return tuple(routes.local_customers(region))
 
     def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:

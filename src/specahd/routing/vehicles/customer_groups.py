@@ -1,7 +1,7 @@
 """The vocabulary of upper programs that gather customers into groups.
 
 A ``trait`` is a number per route around 1, a ``gap`` the distance of every route
-from the chosen one. A root template lists everything its parts may look at; a
+from the chosen one. A root template has all variables that its parts may use; a
 program keeps only the lines that it uses.
 """
 
@@ -138,10 +138,10 @@ def vocabulary(
     Parameters
     ----------
     loads
-        What each visit of ``flat`` adds to its route's load.
+        Expression for the load that each visit of ``flat`` adds to its route.
     lines
-        Statements after those about routes, indented alike: what a problem's
-        own rules may look at.
+        Statements after those about routes, with the same indentation, for
+        variables that a problem's own rules use.
     rules
         A problem's own productions.
     """
@@ -260,9 +260,9 @@ def contract(
     Parameters
     ----------
     interface
-        What programs are told.
+        The interface of the programs.
     problem
-        What the problem is, in whole sentences.
+        Description of the problem in whole sentences.
     vocabulary, runner, id
         As in :class:`~specahd.core.contract.Contract`.
     """

@@ -1,4 +1,4 @@
-"""Φ of a group of customers: the coordinates that vehicle problems share."""
+"""Descriptor Φ of a group of customers: the coordinates that vehicle problems share."""
 
 import numpy as np
 

@@ -21,7 +21,7 @@ def check_routes(
     Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``,
     ``missing_customer``, ``duplicated_customer`` and ``capacity``. A route's
     load counts each visit to a known customer, repeated ones too. Routes are
-    numbered from 1, as in solution files; so are customers without ``labels``.
+    numbered from 1, as in solution files; ``labels`` names the customers.
     """
     size = len(demands) - 1
     lengths = _lengths(solution)

@@ -1,4 +1,4 @@
-"""What the instances of capacitated problems hold, and how they come from VRPLIB data."""
+"""Instances of capacitated problems, and their creation from VRPLIB data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class VehicleInstance:
     Parameters
     ----------
     name
-        As the file's NAME says.
+        The NAME in the file.
     coords
         Shape (n + 1, 2).
     demands
@@ -30,11 +30,11 @@ class VehicleInstance:
     matrix
         Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
     coords_from_scaling
-        Whether the file gave distances only, and ``coords`` resemble them.
+        Whether the file has distances only, and ``coords`` were computed from them.
     vehicles
-        How many the file states, which limits nothing; None if it does not.
+        Number of vehicles that the file states, which is not a limit; None if it states none.
     labels
-        What results are told in.
+        Names and units that results are reported in.
     """
 
     name: str
@@ -55,9 +55,9 @@ class VehicleInstance:
 
     @classmethod
     def of(cls, data: VRPLIBData, **more: Any) -> Self:
-        """Make the instance of a file; missing coordinates come from multidimensional scaling.
+        """Create the instance of a file; missing coordinates come from multidimensional scaling.
 
-        ``more`` are the fields of a problem's own.
+        ``more`` holds the fields that a problem adds.
         """
         coords = data.coords
         if coords is None:
@@ -96,12 +96,12 @@ class VehicleInstance:
 
     @property
     def columns(self) -> Mapping[str, FloatArray]:
-        """What a problem adds to the arrays that programs see, by name, of any shapes."""
+        """Arrays that a problem adds to those that programs receive, by name, of any shapes."""
         return {}
 
     @property
     def measure(self) -> Convention:
-        """How distances follow from ``coords``."""
+        """The convention that computes distances from ``coords``."""
         return self.convention
 
     @cached_property

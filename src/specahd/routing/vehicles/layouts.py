@@ -1,7 +1,7 @@
-"""Where the customers of generated instances lie.
+"""Positions of the customers of generated instances.
 
-Only integers are drawn, and nothing but integer arithmetic follows, so a seed
-gives the same bytes on every machine.
+Only integers are drawn, and only integer arithmetic follows, so a seed gives the
+same bytes on every machine.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ SIDE = 1000
 
 
 def uniform(rng: np.random.Generator, count: int) -> IntArray:
-    """Anywhere in the square."""
+    """Draw points anywhere in the square."""
     return rng.integers(0, SIDE + 1, size=(count, 2))
 
 
 def clustered(rng: np.random.Generator, count: int) -> IntArray:
-    """Three to eight bell-shaped clusters; a sum of four uniforms is nearly normal."""
+    """Draw points in 3 to 8 bell-shaped clusters; a sum of four uniforms is nearly normal."""
     centres = rng.integers(100, SIDE - 99, size=(int(rng.integers(3, 9)), 2))
     chosen = centres[rng.integers(len(centres), size=count)]
     offsets = rng.integers(-60, 61, size=(4, count, 2)).sum(axis=0)
@@ -27,7 +27,7 @@ def clustered(rng: np.random.Generator, count: int) -> IntArray:
 
 
 def ring(rng: np.random.Generator, count: int) -> IntArray:
-    """Between two circles about the middle."""
+    """Draw points between two circles about the middle."""
     inner = int(rng.integers(200, 401))
     points = np.empty((0, 2), np.int64)
     while len(points) < count:
@@ -39,7 +39,7 @@ def ring(rng: np.random.Generator, count: int) -> IntArray:
 
 
 def corridor(rng: np.random.Generator, count: int) -> IntArray:
-    """Along two to four streets each way, a few units off their middle."""
+    """Draw points along two to four streets each way, a few units off their middle."""
     streets = int(rng.integers(2, 5))
     along = rng.integers(0, SIDE + 1, size=count)
     middle = rng.integers(50, SIDE - 49, size=2 * streets)
@@ -50,7 +50,7 @@ def corridor(rng: np.random.Generator, count: int) -> IntArray:
 
 
 def mixed(rng: np.random.Generator, count: int) -> IntArray:
-    """Half clustered, half uniform."""
+    """Draw points of which half are clustered and half uniform."""
     half = count // 2
     return np.concatenate((clustered(rng, half), uniform(rng, count - half)))
 
@@ -62,4 +62,4 @@ LAYOUTS = {
     "corridor": corridor,
     "mixed": mixed,
 }
-"""By the name that stands in an instance's NAME."""
+"""The layouts by name, which is a part of an instance's NAME."""

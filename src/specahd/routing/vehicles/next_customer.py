@@ -1,8 +1,8 @@
-"""What vehicle problems' lower programs that choose the next customer are composed of.
+"""The vocabulary of lower programs of vehicle problems that choose the next customer.
 
 A ``length`` is a distance per candidate, a ``share`` a number in [0, 1] per
-candidate, a ``phase`` one number in [0, 1]. A root template lists everything
-its parts may look at; a program keeps only the lines that it uses.
+candidate, a ``phase`` one number in [0, 1]. A root template has all variables
+that its parts may use; a program keeps only the lines that it uses.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,15 +51,15 @@ class AnswerForm:
     choice
         Statements after those that set ``score``.
     closing
-        The same, for programs that return to the depot where ``CLOSE`` holds.
+        The same, for programs that return to the depot if ``CLOSE`` holds.
     once, twice
-        What a program does with one score, and with another one on an empty route.
+        Words for a program with one score, and for one with another score on an empty route.
     until
-        What follows these words where it closes routes early.
+        Words that follow those if the program closes routes early.
     demands
-        The array of what the nodes of the group want.
+        Name of the array of the demands of the group's nodes.
     rest, total
-        The remaining capacity and what all candidates want, as divisors: never 0.
+        Expressions for the remaining capacity and all candidates' demand, as divisors: never 0.
     """
 
     choice: str
@@ -72,7 +72,7 @@ class AnswerForm:
     total: str
 
     def bodies(self, lines: str) -> tuple[Production, ...]:
-        """Return the productions of whole programs, with some statements of a problem's own."""
+        """Return the productions of whole programs; ``lines`` are a problem's own statements."""
         words = {"DEMANDS": self.demands, "REST": self.rest, "TOTAL": self.total}
         candidates = _CANDIDATES
         for word, meant in words.items():
@@ -100,7 +100,7 @@ CUSTOMER = AnswerForm(
     rest="max(rest_capacity, 1)",
     total="max(size.sum(), 1)",
 )
-"""The next customer, or the depot."""
+"""The form of an answer that is the next customer, or the depot."""
 
 _RULES = (
     rule("score", "here", "distance from here", 0.8),
@@ -225,14 +225,14 @@ def vocabulary(
     Parameters
     ----------
     lines
-        Statements after the shared ones, indented alike: what a problem's own
-        rules may look at.
+        Statements after the shared ones, with the same indentation, for
+        variables that a problem's own rules use.
     rules
         A problem's own productions.
     form
-        How programs say what they choose.
+        The form of the programs' answer.
     constants
-        A problem's own.
+        A problem's own constants.
     """
     return Vocabulary(
         productions=(*form.bodies(lines), *_RULES, *rules),
@@ -266,18 +266,18 @@ def contracts(
     Parameters
     ----------
     interface, whole
-        What programs are told while a group is rebuilt, and while a solution is built.
+        The interfaces of programs that rebuild a group, and of those that build a solution.
     seed
-        Goes to the nearest candidate.
+        The seed program, which goes to the nearest candidate.
     goal, problem
-        What the problem is, in whole sentences, without a solution that exists already and
+        Description of the problem in whole sentences, without an existing solution and
         with one.
     runner, compiled, vocabulary, varied
         As in :class:`~specahd.core.contract.Contract`; ``varied`` are for groups.
     leaving
-        What the seed does besides.
+        Words for what the seed does in addition.
     asked
-        What programs are asked for besides.
+        Words for what programs choose in addition.
     """
     append = Contract.of(
         seed,

@@ -1,4 +1,4 @@
-"""What CVRP, VRPTW and SDVRP do alike."""
+"""The common base of CVRP, VRPTW and SDVRP."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,17 +21,17 @@ class VehicleProblem(RoutingProblem[I, S]):
     Parameters
     ----------
     baseline
-        The baseline solver in force, one of ``baselines``; None for the first of them.
+        The baseline solver in use, one of ``baselines``; None for the first of them.
     repair
-        The repair operator in force, one of ``operators``.
+        The repair operator in use, one of ``operators``.
     max_regions
         Most regions kept from one proposal, at least 1.
     max_size
         Most customers in a region, at least 2.
     repairs_per_customer
-        How many insertions a search of ``insertion`` makes for each customer, at least 1.
+        Insertions per customer in a search with the operator ``insertion``, at least 1.
     final_repairs_per_customer
-        The same of searches with a checkpoint, and with what might become one; None for as many.
+        The same for searches with a checkpoint or a candidate for one; None: as many.
     solver_iterations
         Iterations of PyVRP in the baseline that runs it, at least 1.
 
@@ -69,7 +69,7 @@ class VehicleProblem(RoutingProblem[I, S]):
         return solution
 
     def trivial_solution(self, instance: Any) -> Any:
-        # A vehicle for each customer.
+        # One vehicle per customer.
         return tuple((customer,) for customer in range(1, instance.size + 1))
 
     def routes(self, solution: Any) -> Sequence[Sequence[int]]:

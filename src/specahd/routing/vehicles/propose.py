@@ -1,7 +1,7 @@
-"""What the sandbox child runs for upper programs of vehicle problems.
+"""Runner of the upper programs of vehicle problems in the sandbox child.
 
-NumPy and the standard library only, so that a fresh child starts fast. Nothing
-here is trusted: the validator V judges what comes out.
+Imports NumPy and the standard library only, so that a fresh child starts fast. The
+results are not trusted: the validator V checks them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +30,8 @@ def propose(
         capacity, further arrays, distances, and the two limits.
     arrays
         The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
-        (1,), which programs see as a number, the distances, and what else the
-        problem has, read-only.
+        (1,), which programs receive as a number, the distances, and the further
+        arrays of the problem; all are read-only.
     inputs
         The incumbent as lengths of its routes and one or more columns of their
         stops concatenated, then ``[max_regions, max_size]``.
@@ -42,12 +42,12 @@ def propose(
     -------
     Answer
         Lengths of the proposed groups and their entries concatenated;
-        ``[-1]`` and nothing if the answer is no list of sequences.
+        ``[-1]`` and an empty array if the answer is not a list of sequences.
 
     Raises
     ------
     InvalidAnswer
-        The answer is a flood, far beyond what any instance could use.
+        The answer has far more groups or entries than any instance could use.
     """
     lengths, *columns, (max_regions, max_size) = inputs
     instance = (

@@ -17,8 +17,8 @@ def local_customers(region: Region) -> list[int]:
 def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Solution | None:
     """Replace the region's customers by rebuilt routes; None when ``output`` is malformed.
 
-    The customers leave their routes, gaps close, emptied routes vanish, and
-    the rebuilt routes come last. Coverage and capacity are not judged here.
+    The customers leave their routes, gaps close, empty routes are removed, and
+    the rebuilt routes come last. Coverage and capacity are not checked here.
 
     Parameters
     ----------

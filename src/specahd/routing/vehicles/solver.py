@@ -1,7 +1,7 @@
 """PyVRP behind one function: depot routes from a published heuristic solver.
 
-PyVRP (Wouda, Lan and Kool 2024) takes integers only and numbers clients from 0
-apart from locations; neither leaves this file.
+PyVRP (Wouda, Lan and Kool 2024) takes integers only, and numbers clients from 0,
+apart from locations. Only this file depends on that.
 """
 
 from functools import partial
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import pyvrp
 
 TENTHS = 10
-"""Parts of a unit that an instance in tenths needs."""
+"""Parts of a unit for an instance whose numbers are whole tenths."""
 THOUSANDTHS = 1000
-"""Parts of a unit that any other instance is rounded to."""
+"""Parts of a unit for any other instance, whose numbers are rounded to them."""
 MATRICES = 5
-"""How many matrices the size of ``distances`` exist at a time (measured), that one included."""
+"""Number of matrices as large as ``distances`` at a time (measured), that one included."""
 
 
 def solve(
@@ -36,13 +36,13 @@ def solve(
     due: FloatArray | None = None,
     service: FloatArray | None = None,
 ) -> Solution:
-    """Return the best routes that PyVRP finds in so many iterations of its local search.
+    """Return the best routes that PyVRP finds in that many iterations of its local search.
 
-    Equal arguments give equal routes: no clock decides anything. Integral data,
-    and data in tenths, are solved exactly as they are. Other data are rounded
-    to thousandths: distances to the nearest, travel and service times and the
-    opening of windows up, their closing down, so that what keeps the rounded
-    windows keeps the true ones. Any number of vehicles is there.
+    Equal arguments give equal routes, because no result depends on a clock. Integral
+    data, and data in tenths, are solved exactly. Other data are rounded to thousandths:
+    distances to the nearest; travel times, service times and the opening of windows
+    up; the closing of windows down. So routes that keep the rounded windows keep the
+    true ones. The number of vehicles is not limited.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def solve(
     seed
         At least 0.
     ready, due, service
-        Windows in which service starts, and how long it takes, shape (n + 1,)
-        each; row 0 is when vehicles leave the depot and are back. All of them
-        or none.
+        Windows in which service starts, and its duration, shape (n + 1,) each;
+        row 0 is when vehicles may leave the depot and must be back. Either all
+        three or none.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def solve(
     search = partial(pyvrp.solve, data, seed=seed, collect_stats=False)
     result = search(MaxIterations(iterations))
     if not result.is_feasible():
-        # From a feasible start the best found is feasible, though seldom as good.
+        # From a feasible start the best solution is feasible, though seldom as good.
         alone = pyvrp.Solution(data, [[client] for client in range(data.num_clients)])
         result = search(MaxIterations(iterations), initial_solution=alone)
     if not result.is_feasible():
@@ -139,7 +139,7 @@ def _problem_data(
 
 
 def _parts(*arrays: FloatArray) -> int:
-    """Return how many parts of a unit the numbers are to be whole multiples of."""
+    """Return the number of parts of a unit that all numbers are multiples of or rounded to."""
     for parts in (1, TENTHS):
         # A number in tenths is the float nearest to a whole number over ten.
         if all(np.array_equal(np.rint(array * parts) / parts, array) for array in arrays):
@@ -156,7 +156,7 @@ def _rounded_down(values: FloatArray, parts: int) -> IntArray:
 
 
 def _scaled(values: FloatArray, parts: int) -> FloatArray:
-    """Multiply; whole multiples of a part become whole numbers."""
+    """Multiply the values by ``parts``; whole multiples of a part become whole numbers."""
     scaled = values * parts
     nearest = np.rint(scaled)
     exact: FloatArray = np.where(nearest / parts == values, nearest, scaled)
