@@ -11,7 +11,6 @@ from specahd.api.checkpoints import LoadedCheckpoint
 from specahd.api.instance_files import with_distinct_names
 from specahd.api.problems import ProblemInstance, Source, settings_of
 from specahd.api.solutions import Repaired
-from specahd.config import find_file
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.folders import safe_file_name
 from specahd.repair.cases import Case
@@ -53,9 +52,7 @@ def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Gi
     if not instances:
         raise ConfigError("Expected at least one instance, got none.")
     problem = loaded.problem
-    places = [
-        None if isinstance(one, ProblemInstance) else Path(find_file(one)) for one in instances
-    ]
+    places = [None if isinstance(one, ProblemInstance) else Path(one) for one in instances]
     read = with_distinct_names([loaded.data(one) for one in instances], places)
     return [
         Given(

@@ -14,7 +14,7 @@ from specahd.routing.geometry import Convention
 from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
 
 MATRIX_NODES = 2000
-"""Maximum number of nodes with a matrix; if it exceeds the near cache, computing is faster."""
+"""Most nodes with a matrix. A larger one exceeds the near cache, so computing is faster."""
 
 
 def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:

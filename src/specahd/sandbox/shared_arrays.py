@@ -1,6 +1,6 @@
 """One block of memory for the arrays of many instances, shared by all processes.
 
-A float64 matrix of 10,001 nodes takes 790 MB, so it exists once for all processes
+A float64 matrix of 10,001 nodes takes 800 MB, so it exists once for all processes
 that read it. The creator fills the block. All other processes map it read-only,
 and on Linux the kernel refuses to make those mappings writable again.
 """

@@ -140,9 +140,8 @@ def _pairs(instance: TSPInstance, nodes: IntArray) -> tuple[IntArray, IntArray]:
     """Return the sorted pairs i < j of ``nodes`` in which one is among the other's nearest."""
     neighbours = _neighbours(instance, nodes)
     owners = np.repeat(nodes, neighbours.shape[1])
-    neighbours_flat = neighbours.ravel()
-    low = np.minimum(owners, neighbours_flat)
-    high = np.maximum(owners, neighbours_flat)
+    low = np.minimum(owners, neighbours.ravel())
+    high = np.maximum(owners, neighbours.ravel())
     keys = np.unique((low * instance.size + high)[low < high])
     starts, ends = np.divmod(keys, instance.size)
     return starts, ends

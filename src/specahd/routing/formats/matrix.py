@@ -93,7 +93,7 @@ def matrix_from_array(array: NDArray[np.generic], name: str) -> FloatArray:
     FileError
         The array is not a symmetric matrix of distances.
     NotEnoughMemory
-        The copy that the caller has to make does not fit into memory.
+        The copy of the array that a problem needs does not fit into memory.
     """
     if array.dtype.kind not in "iuf" or array.ndim != 2 or len(set(array.shape)) != 1:
         raise FileError(
