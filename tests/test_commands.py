@@ -119,11 +119,12 @@ def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):
 def test_one_file_is_repaired_and_its_solution_written(trained):
     place, _ = trained
     [instance, *_] = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))
-    call(
+    done = call(
         # Its run stands for a checkpoint.
         "evaluate", "checkpoint=run1", f"instance={instance}", "hydra.run.dir=one",
         "baseline=savings", cwd=place,
     )  # fmt: skip
+    assert "has not ended" not in done.stderr
     [row] = journal.read_records(place / "one" / "rows.jsonl")
     assert row["baseline"] == "savings"
     text = (place / "one" / f"{instance.stem}.sol").read_text()

@@ -150,7 +150,7 @@ def test_an_altered_journal_is_noticed(whole, tmp_path):
     path.write_text(path.read_text().replace('"operator":"i1"', '"operator":"e1"', 1))
     done = call("train", "resume=run", cwd=tmp_path / "copy", check=False)
     assert done.returncode == 1
-    assert "journal.jsonl: line 1 does not come again" in done.stderr
+    assert "journal.jsonl: line 1 is not reproduced" in done.stderr
 
 
 def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(whole, tmp_path):
@@ -166,7 +166,8 @@ def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(whole, tmp_path):
     assert process.returncode == 130
     assert "Go on with: python -m specahd.train resume=run" in error
     assert journal.read_bytes().endswith(b"\n")
-    call("evaluate", "checkpoint=run/checkpoint", "pool=selection", cwd=tmp_path)
+    done = call("evaluate", "checkpoint=run/checkpoint", "pool=selection", cwd=tmp_path)
+    assert "run has not ended" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")

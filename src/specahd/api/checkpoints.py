@@ -11,6 +11,7 @@ from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.config import find_file
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
+from specahd.core.folders import display_path
 from specahd.core.repair_options import RepairOptions
 from specahd.repair.cases import Case, case_of_solution, make_cases
 from specahd.repair.checksums import digest
@@ -19,6 +20,7 @@ from specahd.repair.passes import single_pass
 from specahd.repair.rows import run_frozen
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem
+from specahd.runs.files import unfinished_run
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,8 @@ def load(
     execution
         Options of the execution of programs; None: two sandboxed processes on this machine.
     observer
-        Receives a warning for each sandbox layer that this host lacks; None: Python warnings.
+        Receives a warning for each sandbox layer that this host lacks, and one if the run of the
+        checkpoint has not ended; None: Python warnings.
 
     Raises
     ------
@@ -220,5 +223,10 @@ def load(
     else:
         frozen.admit(problem)
     chosen = execution or Execution()
-    layers = chosen.inspect(observer or PythonWarnings())
+    receiver = observer or PythonWarnings()
+    if (run := unfinished_run(place)) is not None:
+        receiver.on_warning(
+            f"{display_path(run)} has not ended: it may still replace this checkpoint."
+        )
+    layers = chosen.inspect(receiver)
     return LoadedCheckpoint(frozen, problem, chosen, layers, digest(place))

@@ -55,6 +55,13 @@ def row_steps_file(pool: str) -> str:
     return f"{pool}-steps.jsonl"
 
 
+def unfinished_run(checkpoint: Path) -> Path | None:
+    """Return the run that froze a checkpoint and may replace it; None if that run has ended."""
+    run = checkpoint.resolve().parent
+    ended = not (run / JOURNAL).is_file() or (run / rows_file("validation")).is_file()
+    return None if ended else run
+
+
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
     """Write a JSON file, the same bytes for the same values.
 
