@@ -35,7 +35,7 @@ def track(config: DictConfig) -> None:
     check_records(directory)
     tracker = instantiate_group(_tracking(config, saved, directory / CONFIG), "tracking")
     if not isinstance(tracker, MLflowObserver):
-        raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
+        raise ConfigError("Expected tracking=mlflow: a finished run is uploaded to MLflow alone.")
     run = read_run(directory)
     upload = RunUpload(tracker.options, directory)
     console = Console(stderr=True)

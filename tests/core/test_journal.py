@@ -96,6 +96,6 @@ def test_a_run_that_diverges_is_ended_and_the_file_left_as_it_was(tmp_path):
     path.write_text('{"a":1}\n{"a":2}\n')
     file = JournalFile(path, repeat=True)
     file.append({"a": 1})
-    with pytest.raises(RunFailed, match=r"journal\.jsonl: line 2 does not come again"):
+    with pytest.raises(RunFailed, match=r"journal\.jsonl: line 2 is not reproduced"):
         file.append({"a": 3})
     assert path.read_text() == '{"a":1}\n{"a":2}\n'

@@ -155,7 +155,7 @@ def test_settings_of_a_method_are_compared_as_methods_are(tmp_path):
     runs = read_runs(tmp_path)
     assert is_comparison(runs)
     text = comparison_tables(runs, UNKNOWN, {}, UNPAID).markdown()
-    assert "memory=structural leaves cheaper solutions than every other setting; memory" in text
+    assert "memory=structural finds cheaper solutions than every other setting; memory" in text
     assert "| setting | difference |" in text
 
 
@@ -198,7 +198,7 @@ def test_the_report_of_several_methods_has_their_table(folder):
     assert "| savings | 70.0 | – | +30.00% | 1/1 | 2.000 | reference |" in told
     # The answer stands first, also on the page; the tables are files too.
     answer = (
-        "specahd leaves cheaper solutions than every other method; eoh, the next, costs 14.92% more"
+        "specahd finds cheaper solutions than every other method; eoh, the next, costs 14.92% more"
     )
     assert told.split("\n\n")[2].startswith(answer)
     page = (folder / "report" / "report.html").read_text()

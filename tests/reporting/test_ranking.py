@@ -91,8 +91,8 @@ def test_the_answer_comes_first():
         entry("savings", 0.9, reference=True), entry("nearest", 1.4, reference=True),
     )  # fmt: skip
     assert said == (
-        "ours leaves cheaper solutions than every other method; next, the next, costs 10.00% more "
-        "(95% interval 10.00 to 10.00%). Cheaper than every method: savings, which nobody trained. "
+        "ours finds cheaper solutions than every other method; next, the next, costs 10.00% more "
+        "(95% interval 10.00 to 10.00%). Untrained references cheaper than every method: savings. "
         "(20 instances, 2 seeds of 60 programs.)"
     )
 

@@ -55,7 +55,7 @@ def test_a_record_that_was_edited_is_named(place, field, value):
     record = edit(place / "run" / files.JOURNAL, change, lambda record: field in record)
     done = audit(place, check=False)
     assert done.returncode == 1
-    assert f"does not come again ({field} of {record['sample']})" in done.stderr
+    assert f"is not reproduced ({field} of {record['sample']})" in done.stderr
     assert done.stderr.endswith("run could not be repeated.\n")
 
 
@@ -84,7 +84,7 @@ def test_a_file_of_one_checkpoint_alone_is_named(copies, of):
     ours, again = copies
     name = program(ours)
     ((ours if of == "ours" else again) / name).unlink()
-    end = "is missing." if of == "ours" else "does not come again."
+    end = "is missing." if of == "ours" else "is not reproduced."
     assert list(_broken(*copies)) == [f"{ours / name} {end}"]
 
 
@@ -93,14 +93,14 @@ def test_a_program_of_the_checkpoint_that_was_edited_is_named(copies):
     name = program(ours)
     with (ours / name).open("a") as file:
         file.write("\n")
-    assert list(_broken(*copies)) == [f"{ours / name} comes again with other bytes."]
+    assert list(_broken(*copies)) == [f"{ours / name} is reproduced with other bytes."]
 
 
 def test_a_row_that_was_edited_is_named(copies):
     ours, _ = copies
     record = edit(ours / "validation.jsonl", lambda record: record.update(cost=1.0))
     assert list(_broken(*copies)) == [
-        f"{ours}/validation.jsonl: line 1 does not come again (cost of {record['instance']})."
+        f"{ours}/validation.jsonl: line 1 is not reproduced (cost of {record['instance']})."
     ]
 
 
@@ -110,7 +110,7 @@ def test_a_record_that_was_torn_off_is_named(copies, name):
     lines = (ours / name).read_text().splitlines(keepends=True)
     (ours / name).write_text("".join(lines[:-1]))
     [said] = _broken(*copies)
-    assert said == f"{ours / name}: line {len(lines)} does not come again."
+    assert said == f"{ours / name}: line {len(lines)} is not reproduced."
 
 
 def test_a_selection_that_no_rows_have_is_named(copies):

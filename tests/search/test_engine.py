@@ -180,7 +180,7 @@ def test_a_method_that_waits_is_asked_again_after_the_next_commit(tmp_path, lag)
 
 
 def test_a_method_may_not_wait_for_nothing(tmp_path):
-    with pytest.raises(RunFailed, match="waits, and nothing is under way"):
+    with pytest.raises(RunFailed, match="waits, and no sample is in flight"):
         run(tmp_path / "run", Scripted(), method=InTurn(WRITE, WRITE, None, None, None))
 
 

@@ -59,7 +59,7 @@ def test_a_reply_that_was_paid_for_comes_again_with_its_refunds(tmp_path):
 
 def test_another_request_than_was_paid_for_ends_the_run(tmp_path):
     lines(tmp_path / "wal.jsonl", [reply(REQUEST, hash="another")])
-    with pytest.raises(RunFailed, match="lower-1-0003 does not come again"):
+    with pytest.raises(RunFailed, match="lower-1-0003 is not reproduced"):
         Replay.read(tmp_path).reply(REQUEST)
 
 

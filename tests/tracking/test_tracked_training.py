@@ -103,7 +103,7 @@ def test_a_store_elsewhere_gets_a_run_of_its_own(place):
     done = call("track", "run=run", "tracking=none", cwd=place, check=False)
     assert (done.returncode, done.stderr) == (
         2,
-        "Expected tracking=mlflow: nobody else is told afterwards.\n",
+        "Expected tracking=mlflow: a finished run is uploaded to MLflow alone.\n",
     )
 
 

@@ -147,7 +147,7 @@ class JournalFile:
             known = self._known.popleft()
             if known != line:
                 raise RunFailed(
-                    f"{self.path}: line {self._line} does not come again"
+                    f"{self.path}: line {self._line} is not reproduced"
                     f"{describe_difference(known, line)}; "
                     "the program, its libraries or this file changed since."
                 )

@@ -125,7 +125,7 @@ class SandboxedEngine:
         done, self._repairs = report.repairs - self._repairs, report.repairs
         solution = self._problem.unflat(self._instance, routes) if routes else None
         if done < 0 or (routes and solution is None):
-            return SliceResult(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
+            return SliceResult(Outcome.INVALID_OUTPUT, "The report holds a value out of its range.")
         return SliceResult(Outcome.OK, "", solution, done, result.fallbacks)
 
     def _order(

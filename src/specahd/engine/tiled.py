@@ -57,7 +57,7 @@ class _Tile:
         report = Report.decode(encoded)
         done, self.repairs = report.repairs - self.repairs, report.repairs
         if done < 0:
-            raise ValueError("The report says what cannot be.")
+            raise ValueError("The report holds a value out of its range.")
         self.unsent, self.cost = self.unsent[:0], report.best
         [self.best] = better or [self.best]
         return done

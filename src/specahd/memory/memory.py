@@ -159,7 +159,7 @@ class Memory:
         """
         by_id = {skill.id: skill for skill in self._skills.values()}
         if not by_id.keys() >= set(identifiers):
-            raise RunFailed("wal.jsonl names a skill record that does not come again.")
+            raise RunFailed("wal.jsonl names a skill record that is not reproduced.")
         return tuple(by_id[identifier] for identifier in identifiers)
 
 

@@ -26,16 +26,16 @@ from specahd.runs.reading import Run, Spending, choose_runs
 from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 _TEXT = (
-    "Mean costs on the validation pool by size, lower is better (in bold the cheapest method), "
-    "over the seeds and instances that the complete runs have in common. A size has in "
-    "parentheses how many instances all methods solved, over which its means are, and how many "
-    "not (T). B is the baseline solver; its seconds are not part of the methods'. "
-    "Improvement is over its solutions, a mean over the seeds with its sample standard deviation; "
-    "below B counts the instances of all seeds that are cheaper than its solution. Gap is the mean "
-    "excess over the best known costs, where known. Seconds are those of an instance, compilation "
-    "left out; that of a reference is its whole time. Tokens and money are those of a run's "
-    "requests. Failed are rebuilds without a feasible result (of a complete instance, or of a "
-    "region), of all; T counts instances on which an upper program failed."
+    "The tables show mean costs on the validation pool by size, over the seeds and instances that "
+    "the complete runs have in common. Lower is better; the cheapest method is bold. The first "
+    "number in parentheses counts the instances that all methods solved; the means are over these. "
+    "T counts the others, on which an upper program failed. B is the baseline solver. Improvement "
+    "is the mean over the seeds of the saving relative to B's solutions, ± the sample standard "
+    "deviation. Below B counts solutions that are cheaper than B's, over all seeds. Gap is the "
+    "mean excess over the best known costs, where known. Seconds are means per instance, without "
+    "compilation and without B's time; those of a reference are its total time. Tokens and money "
+    "are those of a run's requests. Failed is the share of rebuilt regions (or of complete "
+    "instances) without a feasible result."
 )
 
 

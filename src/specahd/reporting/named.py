@@ -28,17 +28,17 @@ _POINTS = 80
 """Number of points of a curve, evenly spaced on a logarithmic scale."""
 _LIMIT = 1 << 26
 _TEXT = (
-    "Gap is the mean excess over the best known costs, of the instances that a method solved and "
-    "that have one, of B too, the baseline solver that the method began with; feasible is the "
-    "share of its solutions that the checker finds feasible; T counts solutions that an upper "
-    "program failed to make, which enter into nothing else. Wins, ties and losses count the "
-    "instances, by the mean cost over the seeds: against the cheapest of all other methods on "
-    "each, and against each solver that nobody trained. s are the mean seconds of an instance."
+    "Gap is the mean excess over the best known costs, over the solved instances that have one. B "
+    "is the baseline solver whose solutions a method repairs; its gap stands beside it. Feasible "
+    "is the share of solutions that the checker accepts. T counts instances on which an upper "
+    "program failed; they enter no other column. Wins, ties and losses count instances, by the "
+    "mean cost over the seeds: against the cheapest other method on each instance, and against "
+    "each untrained solver. s is the mean number of seconds per instance."
 )
 _CAPTION = (
-    "Mean excess over the best known cost (where there is none, over the cheapest cost of all "
-    "rows), of the instances that all these solvers have, over the seconds of the search; a line "
-    "begins where each of them has a first solution."
+    "Mean excess over the best known cost (without one, over the lowest cost of all rows) against "
+    "the seconds of the search, over the instances that all these solvers have. A line begins "
+    "where its solver has a first solution of each instance."
 )
 
 

@@ -23,8 +23,8 @@ _SCORES = {
     Level.UPPER: "Upper level: best score so far (mean U − λΩ).",
 }
 _ROUNDS = (
-    "A dot is a program; the line is the best so far, and begins anew with each round, "
-    "which measures on tasks of its own."
+    "A dot is a program; the line is the best score so far. It restarts with each round, because "
+    "each round measures on its own tasks."
 )
 
 

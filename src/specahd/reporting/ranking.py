@@ -17,14 +17,14 @@ _LEVELS = (2.5, 97.5)
 _TIE = 1e-9
 """Largest relative difference of costs that counts as a tie."""
 HOW_TO_READ = (
-    "Runs that differ only in their seed are one method, or one setting. Costs are compared "
-    "instance by instance, each a mean over the seeds. A difference is the geometric mean of the "
-    "ratios to the cheapest method's costs, less one; its 95% interval is a bootstrap over the "
-    "instances, for the seeds as they are. ± is the sample standard deviation over the seeds. Two "
-    "methods differ where the interval excludes 0 and the difference exceeds the larger of their "
-    "deviations; one seed has none and tells nothing of methods. Wins, ties and losses count the "
-    "instances: against the cheapest of all other methods on each, against each reference, and "
-    "against the baseline solver, B."
+    "Runs that differ only in their seed count as one method, or as one setting. The cost of an "
+    "instance is the mean over the seeds. A difference is the geometric mean over the instances of "
+    "the ratio to the cheapest method's cost, minus 1. Its 95% interval is a bootstrap over the "
+    "instances, with the seeds fixed. ± is the sample standard deviation over the seeds. Two "
+    "methods differ if the interval excludes 0 and the difference exceeds the larger of their "
+    "deviations. One seed has no deviation and cannot separate methods. Wins, ties and losses "
+    "count instances: against the cheapest other method on each instance, against each reference, "
+    "and against the baseline solver, B."
 )
 
 
@@ -180,7 +180,7 @@ def _answer(
         closest = min(dearer, key=lambda name: found[name].share)
         by = found[closest]
         sentence = (
-            f"{best.name} leaves cheaper solutions than every other {noun}; {closest}, the next, "
+            f"{best.name} finds cheaper solutions than every other {noun}; {closest}, the next, "
             f"costs {100 * by.share:.2f}% more (95% interval {100 * by.low:.2f} to "
             f"{100 * by.high:.2f}%)."
         )
@@ -188,10 +188,10 @@ def _answer(
         sentence = f"{best.name} has the lowest costs, but these runs cannot tell it from "
         sentence += f"{', '.join(alike)}."
         if dearer:
-            sentence += f" It leaves cheaper solutions than {', '.join(dearer)}."
+            sentence += f" It finds cheaper solutions than {', '.join(dearer)}."
     cheaper = [each.name for each in references if found[each.name].high < 0]
     if cheaper:
-        sentence += f" Cheaper than every {noun}: {', '.join(cheaper)}, which nobody trained."
+        sentence += f" Untrained references cheaper than every {noun}: {', '.join(cheaper)}."
     return sentence
 
 

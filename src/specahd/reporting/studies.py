@@ -22,10 +22,10 @@ _PROTOCOLS = {
     "both": "Both levels.",
 }
 _TEXT = (
-    "Improvement over B on validation, by run (seed) and as a mean with the sample standard "
-    "deviation over the complete runs; three runs allow no test of significance. Duplicates were "
-    "turned away, and with skills counts the requests that bore skill records, of all runs. "
-    "Seconds are those of one evaluation of the validation pool, the baseline's own left out."
+    "Improvement over B on validation, by run (seed), and the mean ± the sample standard deviation "
+    "over the complete runs. Three runs allow no test of significance. Duplicates counts rejected "
+    "programs, and with skills counts requests with skill records, over all runs. Seconds are "
+    "those of one evaluation of the validation pool, without the baseline's."
 )
 _FIGURES = ("response", "gain", "regret", "hits")
 

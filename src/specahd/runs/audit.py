@@ -104,13 +104,13 @@ def _broken(run: Path, copy: Path) -> Iterator[str]:
         if not (ours / name).is_file():
             yield f"{ours / name} is missing."
         elif not (again / name).is_file():
-            yield f"{ours / name} does not come again."
+            yield f"{ours / name} is not reproduced."
         elif (ours / name).read_bytes() != (again / name).read_bytes():
-            yield f"{ours / name} comes again with other bytes."
+            yield f"{ours / name} is reproduced with other bytes."
     for name in (files.JOURNAL, files.RESPONSES, *map(files.rows_file, files.POOLS)):
         lines = (folder.joinpath(name).read_bytes().splitlines() for folder in (run, copy))
         for number, (one, other) in enumerate(zip_longest(*lines, fillvalue=b""), 1):
             if one != other:
                 where = describe_difference(one, other)
-                yield f"{run / name}: line {number} does not come again{where}."
+                yield f"{run / name}: line {number} is not reproduced{where}."
                 break

@@ -85,7 +85,7 @@ class ChildProcess:
         outcome = OUTCOMES[frame.code]
         answer = frame.arrays or frame.fallbacks
         if outcome not in _REPLIES or (answer and outcome is not Outcome.OK):
-            raise WireError("A reply says what none can say.")
+            raise WireError("A reply states an impossible outcome.")
         if frame.number == 0:
             self.launch_seconds = frame.cpu_seconds
         else:

@@ -143,7 +143,7 @@ class Engine:
             self._send(asked, flight)
             if not flight:
                 if waiting and not self.stopped:
-                    raise RunFailed("The search method waits, and nothing is under way.")
+                    raise RunFailed("The search method waits, and no sample is in flight.")
                 return wanted - sum(not request.operator.wants_text for request in asked)
             self._screen(search, flight)
             if flight[0].ready:

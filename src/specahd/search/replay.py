@@ -29,7 +29,7 @@ from specahd.runs.records import (
 )
 
 NOT_REPRODUCED = (
-    "What responses.jsonl holds does not come again; "
+    "The content of responses.jsonl is not reproduced; "
     "the program, its libraries or this file changed since."
 )
 """Message of a run that ends because its recorded measurements are not of its own tasks."""
@@ -102,7 +102,7 @@ class Replay:
             return None
         if record.hash != request.hash:
             raise RunFailed(
-                f"Sample {request.id} does not come again; "
+                f"Sample {request.id} is not reproduced; "
                 "the program or its libraries changed since."
             )
         reply = Reply(record.reply, record.prompt_tokens, record.completion_tokens, record.cost)
