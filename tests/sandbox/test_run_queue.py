@@ -45,6 +45,19 @@ def test_who_waits_for_a_processor_does_not_stall(sandbox, monkeypatch, crowded)
         assert session.call(sleeps).outcome is Outcome.TIMEOUT
 
 
+def test_nor_does_who_waits_and_ends_at_the_limit_of_processor_time(sandbox, monkeypatch, crowded):
+    monkeypatch.setattr(SessionLimits, "wall_seconds", 0.5)
+    monkeypatch.setattr(calls, "LOAD", 1.0)
+    works = Call(1, 0, attack("burn_and_pause", 10, 0))
+    with sandbox.session(PROGRAMS, SessionLimits(call_seconds=0.2)) as session:
+        crowded(session._child._pid)
+        began = time.monotonic()
+        ended = session.call(Call(1, 0, attack("loop")))
+        assert (ended.outcome, ended.detail) == (Outcome.TIMEOUT, "the CPU time is spent")
+        assert time.monotonic() - began > 1.0
+        assert session.call(works).outcome is Outcome.OK
+
+
 def test_it_is_waited_for_within_a_bound(sandbox, monkeypatch, crowded):
     monkeypatch.setattr(SessionLimits, "wall_seconds", 0.5)
     monkeypatch.setattr(child_process, "_LONGEST", 1.5)

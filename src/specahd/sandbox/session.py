@@ -117,7 +117,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self._programs = [asdict(program) for program in programs]
         self._limits = limits
         self._compiling = compiling
-        self._spent = self._relaunches = 0.0
+        self._spent = self._relaunches = self._queued = 0.0
         self._stalls = [StallLimit(limits.wall_seconds) for _ in programs]
         self._child: ChildProcess | None = None
         self.launched, self.detail = Outcome.OK, ""
@@ -162,8 +162,9 @@ class Session(contextlib.AbstractContextManager["Session"]):
         result = self._ask(calls, position)
         used = result.cpu_seconds + self._relaunches - relaunches
         waited = time.monotonic() - began
-        if self._child is not None:
-            waited -= min(waited, self._child.queued_seconds)
+        # A child that ended during the call has waited for a processor, too.
+        queued = self._queued if self._child is None else self._child.queued_seconds
+        waited -= min(waited, queued)
         known.note(waited, used)
         return result
 
@@ -255,6 +256,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         """End the child; return its exit code, and the CPU seconds that no reply reported."""
         assert self._child is not None
         child, self._child = self._child, None
+        self._queued = child.queued_seconds
         self._spent += child.cpu_seconds
         code, cpu_seconds = child.end()
         self._spent += cpu_seconds
