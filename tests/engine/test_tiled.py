@@ -249,7 +249,7 @@ def wrong_best(output):
         (wrong_best, "infeasible_merge: Customer"),
         (lambda output: output[:1], "invalid_output"),
         (lambda output: (output[0][:5], output[1]), "invalid_output: Expected a report of 8"),
-        (lambda output: (-output[0], output[1]), "invalid_output: The report says"),
+        (lambda output: (-output[0], output[1]), "invalid_output: The report holds"),
     ],
 )
 def test_a_worker_that_lies_ends_the_search_and_the_best_stands(places, change, word):

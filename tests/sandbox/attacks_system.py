@@ -239,13 +239,13 @@ def answer_with_an_unknown_code(text):
     time.sleep(600)
 
 
-@attack(Outcome.INVALID_OUTPUT, "none can say")
+@attack(Outcome.INVALID_OUTPUT, "an impossible outcome")
 def answer_what_only_the_parent_says(text):
     os.write(PIPE, encode(Frame(OUTCOMES.index(Outcome.DUPLICATE), 1)))
     time.sleep(600)
 
 
-@attack(Outcome.INVALID_OUTPUT, "none can say")
+@attack(Outcome.INVALID_OUTPUT, "an impossible outcome")
 def crash_with_an_answer(text):
     os.write(PIPE, encode(Frame(OUTCOMES.index(Outcome.CRASHED), 1, arrays=(np.arange(2),))))
     time.sleep(600)
