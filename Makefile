@@ -12,7 +12,7 @@ READY := $(VENV)/.ready-$(EXTRAS)
 # Python keeps its byte code, whatever is asked elsewhere: some hundred processes of the tests load it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check test-slow test-extras mutants lint ui docs clean
+.PHONY: demo test check test-integration test-slow test-extras mutants lint ui docs clean
 
 demo: $(READY)
 	@echo "Training on CVRP, then solving an unseen instance: a minute, or three the first time, when loops are compiled"
@@ -25,7 +25,11 @@ test: $(READY)
 # After every change: lint, types, and the tests of units that start no command.
 UNITS := config core design llm memory methods repair reporting routing runs search
 check: lint
-	$(BIN)/pytest -m "unit and not slow" $(addprefix tests/,$(UNITS))
+	$(BIN)/pytest -m "unit and not integration and not slow" $(addprefix tests/,$(UNITS))
+
+# Runs that are killed, sweeps, servers and whole tutorials: .ci/run runs them too.
+test-integration:
+	$(MAKE) test TESTS="-m 'integration and not slow and not extras'"
 
 # The tests that take minutes, and those of properties on more examples.
 test-slow:

@@ -115,6 +115,7 @@ def test_every_function_has_an_example():
         assert ">>> " in method.__doc__, method
 
 
+@pytest.mark.integration
 def test_the_document_runs_from_top_to_bottom(user, capsys):
     text = (ROOT / "docs" / "reference" / "python.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
@@ -508,6 +509,7 @@ def undisturbed(place):
     return place / "turns"
 
 
+@pytest.mark.integration
 def test_several_upper_programs_in_turns_give_the_same_bytes(place, undisturbed, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         turns(tmp_path / "run", place / "pools", 4, observer=Interrupted(20))

@@ -168,6 +168,7 @@ def test_every_problem_trains(tmp_path, problem):
         assert all(row["cost"] <= row["baseline_cost"] for row in rows)
 
 
+@pytest.mark.integration
 def test_the_public_sets_are_verified_by_one_command(tmp_path, public):
     done = call("prepare", f"verify={public}", cwd=tmp_path)
     assert re.search(r"total +827 read +587 solutions checked +0 mismatches", done.stdout)
@@ -258,6 +259,7 @@ def descendants(process):
     return psutil.Process(process.pid).children(recursive=True)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow):
     options = [*SMALL, "budget.programs=4000", "hydra.run.dir=r"]

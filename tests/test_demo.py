@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from test_commands import call
+
+pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).parent.parent
 LAST = "selection chose the checkpoint"

@@ -226,6 +226,7 @@ def solves(folder):
         yield ["specahd", "solve", path.name, "time_limit=1"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("packages", ["laid out", pytest.param("fetched", marks=pytest.mark.slow)])
 def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path, packages):
     script = context(tmp_path / "build") / "scripts" / "install.sh"

@@ -101,6 +101,7 @@ def cheap(page):
 CHEAP = [page for page in PAGES if cheap(page)]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("page", CHEAP, ids=lambda page: page.stem)
 def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
     if page.stem in TRIED:

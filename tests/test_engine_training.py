@@ -8,6 +8,8 @@ from commands import call
 from specahd import api
 from specahd.checkpoint import thaw
 
+pytestmark = pytest.mark.integration
+
 TINY = [
     "problem.repair=insertion",
     "budget=smoke",

@@ -13,6 +13,7 @@ from specahd.core.errors import ConfigError
 HERE = Path(__file__).parent
 
 
+@pytest.mark.integration
 def test_solving_repairing_and_evaluating_need_no_extra(small_runs, tmp_path):
     done = subprocess.run(
         [sys.executable, HERE / "without_extras.py", small_runs / "run1"],

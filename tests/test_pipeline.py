@@ -95,6 +95,7 @@ def ran(said):
 
 
 # One test, since each part goes on from the state that the one before it left.
+@pytest.mark.integration
 @pytest.mark.skipif(not DVC.exists(), reason=f"DVC is not installed: no {DVC}")
 @pytest.mark.parametrize("experiment", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_fresh_clone_is_reproduced_and_experimented_with(tmp_path, experiment):

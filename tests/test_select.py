@@ -11,6 +11,8 @@ from specahd.config.cli import run_command
 from specahd.core import journal
 from specahd.select import select
 
+pytestmark = pytest.mark.integration
+
 SMALL = [
     "llm=offline",
     "budget=smoke",

@@ -50,6 +50,7 @@ def test_it_is_of_the_configuration_beside_it(name):
     assert frozen.training["pools"]["seed"] == asked["pools"]["seed"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", NAMES)
 def test_it_solves(name):
     problem = make_problem(name)
@@ -62,6 +63,7 @@ def test_it_solves(name):
     assert solved.search.repairs >= 2000
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("capacity", "checkpoint"), [(100, EVOLVED), (10_000, BY_HAND)])
 def test_what_searches_unless_it_is_chosen_depends_on_the_instance(capacity, checkpoint):
     """The evolved ones where routes are short (notes/2026-11-22-do-evolved-programs-pay.md)."""
@@ -72,6 +74,7 @@ def test_what_searches_unless_it_is_chosen_depends_on_the_instance(capacity, che
     assert solved.programs == programs_for(problem, checkpoint).names
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("largest", "named"), [(10, True), (20_000, False)])
 def test_large_instances_are_searched_part_by_part(largest, named, monkeypatch):
     monkeypatch.setattr(schedule, "SMALL", largest)

@@ -186,6 +186,7 @@ def test_a_driver_gets_a_table_and_the_record_says_what_decided_it(place):
     assert len(collection["features"]) == 2 * (1 + 3)
 
 
+@pytest.mark.integration
 def test_more_vehicles_than_a_file_states_are_told(place):
     text = (place / "my.vrp").read_text()
     for stated, told in ((1, True), (0, False), (5, False)):
@@ -253,6 +254,7 @@ def test_a_signal_leaves_a_complete_solution(place, number):
     assert "interrupted" in out
 
 
+@pytest.mark.integration
 def test_a_signal_before_the_search_leaves_a_complete_solution(place):
     rng = np.random.default_rng(0)
     places = rng.integers(0, 3000, (30_000, 2)).tolist()

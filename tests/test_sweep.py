@@ -12,6 +12,8 @@ import pytest
 import commands
 from test_commands import call, tree
 
+pytestmark = pytest.mark.integration
+
 TINY = [
     "budget=smoke",
     "budget.programs=4",

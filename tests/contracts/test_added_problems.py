@@ -172,6 +172,7 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     assert solution.cost < solution.incumbent_cost
 
 
+@pytest.mark.integration
 def test_a_problem_with_a_constraint_of_its_own_is_trained_and_solved_by_the_engine(tmp_path):
     asked = "problem=limited_cvrp", "problem.repairs_per_customer=5", "budget.programs=2"
     # The first time its loops are compiled, on a busy machine for minutes.

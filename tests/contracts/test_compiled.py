@@ -92,6 +92,7 @@ def test_the_seed_builds_the_same(bench):
     alike(bench, bench[0].seed.source)
 
 
+@pytest.mark.integration
 def test_so_do_varied_programs_and_otherwise_than_the_seed(bench):
     contract, run, _, calls = bench
     assert contract.varied
@@ -135,6 +136,7 @@ def test_so_do_offline_programs_that_compile(bench, drawn):
     assert translated >= 1
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "level"),
     [

@@ -134,6 +134,7 @@ def test_what_is_kept_is_known_by_its_text(kept):
             assert position(holder) == number
 
 
+@pytest.mark.integration
 def test_loops_are_compiled_for_no_types_but_those_of_the_warm_up():
     """In a confined child, other ones would cost seconds that nobody sees."""
     cvrp.POSITIONS.warm_up()

@@ -7,6 +7,8 @@ import pytest
 from both_tiers import DIFFERENT, FREE, scene
 from reduction import reduced
 
+pytestmark = pytest.mark.integration
+
 SEED = 0
 
 

@@ -41,6 +41,7 @@ def samples(place):
     return records
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("problem", GAINS)
 def test_replies_are_still_programs_that_run(tmp_path, problem):
     replay(tmp_path, problem, *FEW)

@@ -88,6 +88,7 @@ def test_neither_does_an_embedding_server(monkeypatch, way):
     assert not tells(str(refusal.value))
 
 
+@pytest.mark.integration
 def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
     faults = Schedule(seed=5, faults=0.1)
     server = Server(echo(offline(1), "as it is"), faults, key=CANARY, stall=STALL, wait=0)

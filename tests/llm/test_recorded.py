@@ -266,6 +266,7 @@ def recorded(tmp_path_factory):
     return place
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("cassette", ["cassette.jsonl", "first/wal.jsonl"])
 def test_a_replayed_training_is_the_same_to_the_byte(recorded, tmp_path, cassette):
     done = train(

@@ -242,6 +242,7 @@ def test_other_processes_and_hash_seeds_find_the_same(tmp_path):
     ]
 
 
+@pytest.mark.integration
 def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_path):
     threshold = 0.9
     for workers in (1, 2):

@@ -49,6 +49,7 @@ def place(tmp_path_factory):
     return place
 
 
+@pytest.mark.integration
 def test_it_uses_what_eoh_does_not(place):
     records = lines(place, "journal")
     programs = [record for record in records if "sample" in record]
@@ -70,6 +71,7 @@ def test_it_uses_what_eoh_does_not(place):
     assert (end["round"], end["upper"], len(end["repertoire"])) == (1, "upper-seed", 2)
 
 
+@pytest.mark.integration
 def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_path):
     (tmp_path / "pools").symlink_to(place / "pools")
     more = ["search.samplers=4", "executor.workers=2"]

@@ -16,6 +16,8 @@ from commands import run
 from specahd.core import journal
 from test_commands import tree
 
+pytestmark = pytest.mark.integration
+
 FILES = ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl")
 ENV = {"PYTHONPATH": str(Path(__file__).parent)}
 

@@ -111,6 +111,7 @@ def test_smaller_instances_are_the_first_customers(public):
         np.testing.assert_array_equal(part.windows.due, whole.windows.due[:26])
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("convention", ["dimacs", "float"])
 def test_baselines_are_feasible_on_published_instances(public, best_known, convention):
     problem = VRPTW(convention=convention, solver_iterations=50)
@@ -165,6 +166,7 @@ def test_kernels_agree_with_geometry_in_every_distance(tours, name):
     assert (np.diagonal(out) == 0).all()
 
 
+@pytest.mark.integration
 def test_baselines_are_feasible_everywhere(tours, best_known):
     tsp, published, gaps = TSP(), best_known("tsplib"), []
     for name, instance in tours.items():

@@ -68,6 +68,7 @@ def frozen(tasks, *programs):
     return RepairSystem("-".join(p.id for p in programs), programs, router, Accept.IMPROVING)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "body", ["return {1, 2}", "return sorted(noise, key=abs)[0]", "return 1.5"]
 )

@@ -37,6 +37,7 @@ def audit(place, check=True):
     return call("report", "audit=run", cwd=place, check=check)
 
 
+@pytest.mark.integration
 def test_a_run_that_is_as_it_was_written_passes(place):
     samples = len(read_run(place / "run").samples)
     done = audit(place)

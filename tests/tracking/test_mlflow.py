@@ -105,6 +105,7 @@ def test_candidates_are_a_table_with_sources_and_refused_replies(run, store):
     ]
 
 
+@pytest.mark.integration
 def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
     bring(run, store, "interrupted", "Ctrl-C")
     _, before, _ = stored(run.directory, store)

@@ -7,9 +7,12 @@ import sys
 import time
 from contextlib import closing
 
+import pytest
 from mlflow import MlflowClient
 
 import copied_stores
+
+pytestmark = pytest.mark.integration
 
 OPEN = """
 from pathlib import Path

@@ -13,6 +13,8 @@ from trial_store import candidates_of
 
 import commands
 
+pytestmark = pytest.mark.integration
+
 CANARY = "sk-canary-a81c62"
 SMALL = [
     *("budget=smoke", "budget.programs=4", "budget.rounds=1", "budget.lower_train=2"),

@@ -18,6 +18,8 @@ from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
 from specahd.tracking.upload import SyncCursor
 
+pytestmark = pytest.mark.integration
+
 
 class Server:
     """One server on loopback that can be killed and started again."""

@@ -16,6 +16,8 @@ from specahd.core.errors import FileError
 from specahd.tracking.observers import Observers
 from specahd.tracking.upload import SyncCursor, upload_lock
 
+pytestmark = pytest.mark.integration
+
 TELL = """
 import sys
 from pathlib import Path
