@@ -27,8 +27,19 @@ ROOT = Path(__file__).parent.parent
 # Fixtures that need torch (the extra `embed`), PostgreSQL, and Chromium; without it they skip.
 EXTRAS = {"tiny_models", "database", "browser"}
 
-# Modules that compile some hundred programs.
-COMPILING = {"test_compiled_language"}
+# Modules that compile, search or compose configurations for many seconds: not for make check.
+LONG = {
+    "test_ablation",
+    "test_compiled_language",
+    "test_composition",
+    "test_fun_search",
+    "test_guidance",
+    "test_improvement",
+    "test_insertion",
+    "test_insertion_elsewhere",
+    "test_local_search",
+    "test_method_tables",
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,8 +75,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def tests_units(item: pytest.Item) -> bool:
-    """Say whether a test is of a module that starts no process and compiles few programs."""
-    if not isinstance(item, pytest.Function) or item.path.stem in COMPILING:
+    """Say whether a test is of a module that starts no process and takes few seconds."""
+    if not isinstance(item, pytest.Function) or item.path.stem in LONG:
         return False
     return not any(
         value is subprocess or getattr(value, "__module__", "") == "commands"
