@@ -52,6 +52,21 @@ def test_elsewhere_than_on_a_terminal_progress_is_a_few_lines(tmp_path, tell):
     assert lines[-1].startswith("complete after ")
 
 
+def test_a_long_phase_says_once_a_minute_how_far_it_is(monkeypatch):
+    text, clock = io.StringIO(), [0.0]
+    monkeypatch.setattr("specahd.tracking.observers.time.monotonic", lambda: clock[0])
+    progress = ProgressObserver(Console(file=text, width=200))
+    progress.on_phase("round 1: selection pool", 24)
+    for seconds in (59, 61, 100, 122):
+        clock[0] = seconds
+        progress.on_step()
+    assert text.getvalue().splitlines() == [
+        "round 1: selection pool (24)",
+        "round 1: selection pool: 2/24, 61 s gone",
+        "round 1: selection pool: 4/24, 122 s gone",
+    ]
+
+
 def test_on_a_terminal_progress_is_a_bar(tmp_path, tell):
     text = io.StringIO()
     tell(ProgressObserver(Console(file=text, width=200, force_terminal=True)), tmp_path)

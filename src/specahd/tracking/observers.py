@@ -22,8 +22,10 @@ from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level
 from specahd.tracking.store import one_line_error
 
-# Number of lines that report the tickets if there is no terminal.
+# Number of lines that report the tickets if there is no terminal, and seconds between two lines of
+# a phase.
 _LINES = 10
+_INTERVAL = 60
 
 
 class ObserverFailed(Exception):
@@ -91,6 +93,8 @@ class ProgressObserver(Observer):
         self._began = time.monotonic()
         self._programs: progress.TaskID | None = None
         self._phase: progress.TaskID | None = None
+        self._title, self._steps, self._done = "", 0, 0
+        self._said = self._began
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._tickets = tickets
@@ -98,6 +102,7 @@ class ProgressObserver(Observer):
         self._say(f"{tickets} programs; everything is written to {directory}")
 
     def on_phase(self, text: str, total: int) -> None:
+        self._title, self._steps, self._done = text, total, 0
         if not self._live:
             self._say(f"{text} ({total})")
             return
@@ -106,8 +111,13 @@ class ProgressObserver(Observer):
         self._phase = self._progress.add_task(text, total=total, note="")
 
     def on_step(self) -> None:
+        self._done += 1
+        now = time.monotonic()
         if self._phase is not None:
             self._progress.advance(self._phase)
+        elif not self._live and now - self._said >= _INTERVAL:
+            gone = now - self._began
+            self._say(f"{self._title}: {self._done}/{self._steps}, {gone:.0f} s gone")
 
     def on_compile(self) -> None:
         self._say("compiling loops, once after an installation: a minute or so")
@@ -167,4 +177,5 @@ class ProgressObserver(Observer):
         return ", ".join(parts)
 
     def _say(self, text: str) -> None:
+        self._said = time.monotonic()
         self._console.out(f"{self._label}{text}", highlight=False)
