@@ -4,6 +4,7 @@ A line ``$ WORDS`` is a command line, what follows is what the command says on s
 ``SPECAHD_WRITE_MESSAGES=1`` the files are written anew, for somebody to read.
 """
 
+import logging
 import os
 import re
 import shlex
@@ -47,6 +48,16 @@ def place(tmp_path, monkeypatch):
     path.write_bytes(bytes(content))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def own_log():
+    """Take back the log of a command: its run, and the file of its log, are gone afterwards."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 def tree(folder):
