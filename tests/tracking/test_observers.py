@@ -60,10 +60,15 @@ def test_a_long_phase_says_once_a_minute_how_far_it_is(monkeypatch):
     for seconds in (59, 61, 100, 122):
         clock[0] = seconds
         progress.on_step()
+    progress.on_phase("validation pool", 20)
+    clock[0] = 182
+    progress.on_step()
     assert text.getvalue().splitlines() == [
         "round 1: selection pool (24)",
         "round 1: selection pool: 2/24, 61 s gone",
         "round 1: selection pool: 4/24, 122 s gone",
+        "validation pool (20)",
+        "validation pool: 1/20, 182 s gone",
     ]
 
 
