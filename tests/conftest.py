@@ -30,13 +30,11 @@ EXTRAS = {"tiny_models", "database", "browser"}
 # Modules that compile, search or compose configurations for many seconds: not for make check.
 LONG = {
     "test_ablation",
-    "test_compiled_language",
     "test_composition",
     "test_fun_search",
     "test_guidance",
     "test_improvement",
     "test_insertion",
-    "test_insertion_elsewhere",
     "test_local_search",
     "test_method_tables",
 }

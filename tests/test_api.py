@@ -97,6 +97,7 @@ def test_a_run_whose_seed_drew_the_instances_that_it_was_chosen_on_is_refused(
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_of_the_docstrings_are_true(place, user, module):
     found = importlib.import_module(f"specahd.api.{module}")

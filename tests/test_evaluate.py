@@ -49,6 +49,7 @@ def contents(folder, names=SAME):
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_an_evaluation_that_was_killed_ends_with_the_same_bytes(tmp_path, name):
     problem = problem_of(name)

@@ -13,6 +13,8 @@ from specahd.methods.eoh import OPERATORS
 from specahd.routing.vehicles.descriptor import NAMES
 from test_commands import call, tree
 
+pytestmark = pytest.mark.integration
+
 LEARNING = [
     "budget=smoke",
     "budget.programs=48",
@@ -134,7 +136,6 @@ def test_requests_bear_records_that_were_there_before(place):
     assert told >= 8
 
 
-@pytest.mark.integration
 def test_another_number_of_workers_and_a_kill_give_the_same_bytes(place, tmp_path):
     process = start("specahd.train", *LEARNING, "executor.workers=1", cwd=tmp_path, cold=True)
     written = tmp_path / "run" / "journal.jsonl"

@@ -21,6 +21,8 @@ import pytest
 import commands
 from test_commands import SMALL, call, tree
 
+pytestmark = pytest.mark.integration
+
 KILLS = int(os.environ.get("KILLS", "2"))
 # What varies between equal runs, or says when and where.
 VARIES = re.compile(r"timings|wal\.jsonl|train\.log")

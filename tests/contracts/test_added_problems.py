@@ -7,6 +7,8 @@ contract of its own.
 
 import inspect
 import json
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ import test_bad_input
 import test_problems
 import test_repair_operators
 import test_vocabulary
+from numba.core.dispatcher import Dispatcher
 from small_cases import problem_of
 
 import offered
@@ -90,6 +93,16 @@ def order_customers(demands, distance_matrix):
 
 def lines(place, name):
     return list(journal.read_records(place / "run" / f"{name}.jsonl"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _cached_as_before() -> Iterator[None]:
+    """Let later tests read specahd's loops: a process caches all beside the problem it adds."""
+    yield
+    for name, module in tuple(sys.modules.items()):
+        for loop in vars(module).values() if name.startswith("specahd.") else ():
+            if isinstance(loop, Dispatcher) and "engine-" in (loop.stats.cache_path or ""):
+                loop.enable_caching()
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,14 @@ from specahd.routing.geometry import Convention
 from specahd.sandbox.calls import Result
 from specahd.sandbox.guard import guard
 
-OPERATORS = pytest.mark.parametrize("name", REGIONAL)
+OPERATORS = pytest.mark.parametrize(
+    "name",
+    [
+        # Its programs run in the engine, which is compiled for each problem.
+        pytest.param(name, marks=pytest.mark.integration if name.endswith("-insertion") else ())
+        for name in REGIONAL
+    ],
+)
 """Of tests that concern an operator whose regions are chosen; test_construct has the other."""
 DESCRIBED = pytest.mark.parametrize(
     "name",

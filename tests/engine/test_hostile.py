@@ -144,6 +144,7 @@ def timed_programs(instance, *lines):
     return Programs(upper, written.lowers)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "line",
     [

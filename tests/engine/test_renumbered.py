@@ -84,6 +84,7 @@ def test_numbers_inside_follow_the_curve(place, part):
     assert (np.diff(along_curve(place.data.coords[inside._nodes[1:]])) >= 0).all()
 
 
+@pytest.mark.integration
 def test_the_best_routes_cost_what_is_reported(place):
     upper = place.runners.GROUPS.always("np.arange(1, 31)")
     positions = place.runners.POSITIONS

@@ -18,6 +18,8 @@ from commands import call, start
 from specahd.runs.reading import read_run
 from specahd.runs.reopening import reopen_run
 
+pytestmark = pytest.mark.integration
+
 ROUND = [
     "budget=smoke",
     "budget.rounds=2",
@@ -82,7 +84,6 @@ def test_bad_replies_cost_their_tickets_and_nothing_else(faultless):
     assert counts["parse_error"] == bad
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("samplers", [1, 4])
 def test_transport_faults_change_nothing(faultless, tmp_path, samplers):
     stream = f"llm.stream={'true' if samplers == 4 else 'false'}"
@@ -163,7 +164,6 @@ def paid(run):
     return sum(json.loads(line)["cost"] for line in lines)
 
 
-@pytest.mark.integration
 def test_what_is_in_flight_counts_before_it_is_paid(tmp_path):
     journals = {}
     for samplers in (1, 7):
@@ -185,7 +185,6 @@ def test_what_is_in_flight_counts_before_it_is_paid(tmp_path):
     assert len(set(journals.values())) == 1
 
 
-@pytest.mark.integration
 def test_a_bound_ends_a_resumed_run_and_a_replay_where_it_ended_the_run(tmp_path):
     with server(wordy=True) as fake:
         train(tmp_path, fake.url, *PAID, "hydra.run.dir=run")
@@ -210,7 +209,6 @@ def test_a_bound_ends_a_resumed_run_and_a_replay_where_it_ended_the_run(tmp_path
             assert (other / name).read_bytes() == (run / name).read_bytes(), name
 
 
-@pytest.mark.integration
 def test_a_run_that_used_up_its_money_goes_on_with_more(tmp_path):
     whole, run = tmp_path / "whole", tmp_path / "run"
     with server(wordy=True, latency=0.05) as fake:
@@ -313,7 +311,6 @@ def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path, sweep):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.integration
 def test_a_run_killed_while_the_model_thinks_asks_again_only_what_was_in_flight(tmp_path):
     with server(latency=0.3) as fake:
         process = start(

@@ -17,6 +17,8 @@ from fake_embedding_server import FakeEmbeddingServer
 
 from commands import call, start
 
+pytestmark = pytest.mark.integration
+
 TRAIN = (
     *(
         "problem=cvrp",
@@ -89,7 +91,6 @@ def undisturbed(tmp_path_factory):
     return place
 
 
-@pytest.mark.integration
 def test_every_comparison_is_in_the_journal(undisturbed):
     found = [record["novelty"] for record in samples(undisturbed / "run") if record["novelty"]]
     assert len(found) > 8
@@ -114,7 +115,6 @@ def test_a_server_that_is_killed_and_comes_back_changes_nothing(undisturbed, tmp
     assert ours.read_bytes() == theirs.read_bytes()
 
 
-@pytest.mark.integration
 def test_a_server_that_stays_away_ends_a_run_which_then_goes_on(undisturbed, tmp_path):
     with FakeEmbeddingServer(models=NAMES, latency=0.05) as fake_server:
         training = begin(tmp_path, *three(fake_server.url, "memory.attempts=2"))
@@ -131,7 +131,6 @@ def test_a_server_that_stays_away_ends_a_run_which_then_goes_on(undisturbed, tmp
     assert ours.read_bytes() == theirs.read_bytes()
 
 
-@pytest.mark.integration
 def test_a_run_goes_on_with_a_server_that_encodes_slightly_differently(tmp_path):
     with fake_server_process("--noise=0.001", "--latency=0.02") as server:
         training = begin(tmp_path, *three(server.url))

@@ -250,6 +250,7 @@ class CASE:
     size = 5
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", [CVRP, VRPTW, SDVRP, TSP])
 def test_training_cases_are_at_all_stages_of_a_descent(kind):
     problem = kind(repair="insertion")

@@ -19,6 +19,8 @@ from specahd.repair.staged_cases import stage_cases
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 
+pytestmark = pytest.mark.integration
+
 
 class Bench:
     """A problem, two of its cases at different stages, and what evaluates programs on them."""

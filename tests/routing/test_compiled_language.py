@@ -23,6 +23,8 @@ from specahd.routing.compiled.runner import (
 )
 from specahd.sandbox.definition import define
 
+pytestmark = pytest.mark.integration
+
 ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 

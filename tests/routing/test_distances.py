@@ -213,6 +213,7 @@ def test_every_problem_has_a_variant():
     assert {name for name, _ in VARIANTS} == set(PROBLEMS)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("name", "convention"), VARIANTS)
 def test_without_a_matrix_all_is_as_with_one(name, convention, monkeypatch):
     instance, solved = variant(name, convention), problem(name)

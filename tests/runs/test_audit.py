@@ -13,6 +13,8 @@ from specahd.runs import files
 from specahd.runs.audit import _broken, _unselected
 from specahd.runs.reading import read_run
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def place(small_runs, tmp_path):
@@ -37,7 +39,6 @@ def audit(place, check=True):
     return call("report", "audit=run", cwd=place, check=check)
 
 
-@pytest.mark.integration
 def test_a_run_that_is_as_it_was_written_passes(place):
     samples = len(read_run(place / "run").samples)
     done = audit(place)

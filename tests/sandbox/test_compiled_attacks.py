@@ -9,6 +9,8 @@ from specahd.routing.base import Region
 from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 
+pytestmark = pytest.mark.integration
+
 PROBLEM = CVRP()
 CONTRACT = PROBLEM.operator.contract
 U, D, M = "unvisited_nodes", "demands", "distance_matrix"
