@@ -33,8 +33,6 @@ LONG = {
     "test_composition",
     "test_fun_search",
     "test_guidance",
-    "test_improvement",
-    "test_insertion",
     "test_local_search",
     "test_method_tables",
 }

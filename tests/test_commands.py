@@ -30,6 +30,7 @@ def tree(directory):
     return {path.relative_to(directory): path.read_bytes() for path in paths}
 
 
+@pytest.mark.integration
 def test_equal_seeds_are_equal_bytes_whatever_the_workers(trained):
     place, _ = trained
     for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
@@ -64,6 +65,7 @@ def test_the_summary_says_what_was_gained_and_where_to_look(trained):
     assert (place / "run2" / "config.yaml").exists()
 
 
+@pytest.mark.integration
 def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
     place, _ = trained
     # A module that is None in sys.modules cannot be imported.
@@ -199,6 +201,7 @@ def test_any_folder_is_verified(tmp_path):
     assert done.stderr.splitlines()[-1] == "empty holds no instance that can be read."
 
 
+@pytest.mark.integration
 def test_the_literal_sweep(tmp_path):
     # As the README has it, in a small budget: -m stands between overrides.
     call(

@@ -15,6 +15,8 @@ from specahd.config import CONF_DIR
 from specahd.config.schemas import register_schemas
 from specahd.core import journal
 
+pytestmark = pytest.mark.integration
+
 ROOT = Path(__file__).parent.parent
 STAGES = ROOT / "benchmarks" / "comparison"
 

@@ -14,6 +14,8 @@ import commands
 from specahd.core.errors import FileError, RunFailed
 from specahd.routing.mirror import OWN, ManifestEntry, Mirror, fetch, missing_entries, read_manifest
 
+pytestmark = pytest.mark.integration
+
 FILES = {
     f"set{number % 3}/file {number}.txt": f"instance {number}\n".encode() * (number + 1)
     for number in range(12)

@@ -8,6 +8,8 @@ import commands
 from run_directories import write_run
 from specahd.tracking.store import Store
 
+pytestmark = pytest.mark.integration
+
 
 def call(*arguments, cwd, check=True, cold=False):
     return commands.call("report", *arguments, cwd=cwd, check=check, cold=cold)

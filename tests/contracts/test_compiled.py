@@ -20,6 +20,8 @@ from specahd.routing.compiled.runner import Untranslatable
 from specahd.routing.whole_instance import is_whole
 from specahd.sandbox.guard import guard
 
+pytestmark = pytest.mark.integration
+
 ODD = (
     "unvisited_nodes[0]",
     "unvisited_nodes[-1]",
@@ -92,7 +94,6 @@ def test_the_seed_builds_the_same(bench):
     alike(bench, bench[0].seed.source)
 
 
-@pytest.mark.integration
 def test_so_do_varied_programs_and_otherwise_than_the_seed(bench):
     contract, run, _, calls = bench
     assert contract.varied
@@ -136,7 +137,6 @@ def test_so_do_offline_programs_that_compile(bench, drawn):
     assert translated >= 1
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "level"),
     [

@@ -105,6 +105,7 @@ def as_it_is(output):
     return output
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
     place = places[name]

@@ -278,6 +278,7 @@ def test_a_replayed_training_is_the_same_to_the_byte(recorded, tmp_path, cassett
     assert b'"operator":"m1"' in first[Path("journal.jsonl")]
 
 
+@pytest.mark.integration
 def test_a_training_that_leaves_the_cassette_ends_with_one_sentence(recorded, tmp_path):
     path = recorded / "cassette.jsonl"
     done = train(recorded, tmp_path / "again", "llm=recorded", f"llm.path={path}", "seed=1")

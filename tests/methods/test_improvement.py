@@ -11,6 +11,8 @@ from offered import METHODS, PROBLEMS
 from specahd import api
 from specahd.core import journal
 
+pytestmark = pytest.mark.integration
+
 PROGRAMS = 36
 
 

@@ -31,6 +31,8 @@ from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call, Result
 
+pytestmark = pytest.mark.integration
+
 PROBLEM = CVRP(repair="insertion", max_regions=4, max_size=8)
 CONTRACTS = contracts(PROBLEM.operator)
 INCUMBENTS = [Incumbent(0), Incumbent(1)]
@@ -68,7 +70,6 @@ def frozen(tasks, *programs):
     return RepairSystem("-".join(p.id for p in programs), programs, router, Accept.IMPROVING)
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize(
     "body", ["return {1, 2}", "return sorted(noise, key=abs)[0]", "return 1.5"]
 )
@@ -250,7 +251,6 @@ class CASE:
     size = 5
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("kind", [CVRP, VRPTW, SDVRP, TSP])
 def test_training_cases_are_at_all_stages_of_a_descent(kind):
     problem = kind(repair="insertion")

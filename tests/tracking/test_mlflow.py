@@ -17,6 +17,8 @@ from specahd.routing.base import contracts
 from specahd.tracking.description import NOTE
 from specahd.tracking.upload import RunUpload, SyncCursor, UploadFailed
 
+pytestmark = pytest.mark.integration
+
 CONTRACTS = contracts(CVRP().operator)
 
 
@@ -105,7 +107,6 @@ def test_candidates_are_a_table_with_sources_and_refused_replies(run, store):
     ]
 
 
-@pytest.mark.integration
 def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
     bring(run, store, "interrupted", "Ctrl-C")
     _, before, _ = stored(run.directory, store)

@@ -22,6 +22,8 @@ from specahd.tracking.registry import (
 )
 from specahd.tracking.store import open_store
 
+pytestmark = pytest.mark.integration
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -72,7 +74,6 @@ def small_store(empty, tmp_path, monkeypatch):
     assert list((tmp_path / "here").iterdir()) == []
 
 
-@pytest.mark.integration
 def test_a_checkpoint_becomes_one_version_however_often_it_is_registered(small_store, checkpoint):
     run = small_store.add("one", checkpoint=checkpoint)
     version = register_run(small_store.uri, run.info.run_id, checkpoint)
@@ -125,7 +126,6 @@ def test_addresses_lead_to_the_bytes_of_the_checkpoint(small_store, checkpoint):
         assert directory == checkpoint
 
 
-@pytest.mark.integration
 def test_what_a_killed_registration_leaves_has_no_name_and_is_made_again(small_store, checkpoint):
     run = small_store.add("four", checkpoint=checkpoint)
     done = subprocess.run(

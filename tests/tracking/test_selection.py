@@ -7,6 +7,8 @@ from specahd.core.errors import FileError
 from specahd.tracking import selection
 from specahd.tracking.selection import choose_champion, ranked_trainings
 
+pytestmark = pytest.mark.integration
+
 SETTINGS = {"problem.baseline": "nearest", "problem.newer_option": 3}
 
 
@@ -20,7 +22,6 @@ def considered(small_store, experiment, **options):
     return ranked_trainings(small_store.client, experiment, "cvrp", settings, **options)
 
 
-@pytest.mark.integration
 def test_selection_decides_whatever_validation_says(small_store):
     worse = small_store.add("decides", selection=0.02, validation=0.9)
     better = small_store.add("decides", selection=0.03, validation=-0.9)
@@ -55,7 +56,6 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("reason", LEFT_OUT)
 def test_a_run_that_does_not_count_is_listed_last_and_never_wins(small_store, reason):
     counted = small_store.add(reason, seed=1, selection=0.01)

@@ -13,6 +13,8 @@ from run_directories import row, sample, write_run
 from specahd.tracking.description import NOTE
 from specahd.tracking.sweep_results import SweepResults
 
+pytestmark = pytest.mark.integration
+
 
 def write_job(sweep, name, improvements=None, **options):
     """Write what a job leaves; without improvements it broke off."""
@@ -96,7 +98,6 @@ def test_one_job_has_no_deviation(tmp_path):
     assert found.deviations == {}
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("jobs", [3, pytest.param(8, marks=pytest.mark.slow)])
 def test_jobs_at_once_lose_nothing_in_a_fresh_sqlite_store(tmp_path, jobs):
     said = sweep(tmp_path, jobs)
@@ -109,7 +110,6 @@ def train(place, *options):
     return call("train", *small, *options, cwd=place, check=False)
 
 
-@pytest.mark.integration
 def test_a_store_that_fails_costs_a_warning(tmp_path):
     (tmp_path / "mlruns").write_text("a file where the folder should be")
     done = train(tmp_path, "seed=0", "tracking.patience=1")
@@ -119,7 +119,6 @@ def test_a_store_that_fails_costs_a_warning(tmp_path):
     assert "sweep: 1 complete, 0 partial, 0 failed" in done.stdout
 
 
-@pytest.mark.integration
 def test_a_sweep_that_its_limit_ends_at_once_has_no_complete_job(tmp_path):
     for said in ("partial after", "s/cvrp-0-seed0 is partial already"):
         done = train(tmp_path, "seed=0", "budget.max_tokens=0")
@@ -156,7 +155,6 @@ def test_a_sweep_of_which_no_job_began_leaves_no_run(tmp_path):
     assert client.search_runs([experiment.experiment_id]) == []
 
 
-@pytest.mark.integration
 def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):
     assert train(tmp_path, "seed=0").returncode == 0
     done = train(tmp_path, "seed=0,1")
