@@ -116,7 +116,8 @@ def _importable(monkeypatch):
     ("name", "test"),
     [
         *(("open_tsp", test) for test in KEPT),
-        *(("limited_cvrp", test) for test in KEPT),
+        # The engine is compiled for it.
+        *(pytest.param("limited_cvrp", test, marks=pytest.mark.integration) for test in KEPT),
         *(("cvrp_giant_tour", test) for test in OF_OPERATORS),
     ],
 )
