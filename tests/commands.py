@@ -33,6 +33,16 @@ SMALL = [
     "budget.validation=5",
     "tracking=none",
 ]
+# The least of trainings, tracked or not.
+TINY = [
+    "budget=smoke",
+    "budget.programs=4",
+    "budget.rounds=1",
+    "budget.lower_train=2",
+    "budget.upper_train=2",
+    "budget.selection=2",
+    "budget.validation=2",
+]
 
 
 def call(command, *arguments, cwd, env=None, check=True, cold=False, timeout=300):
@@ -76,6 +86,12 @@ def read_at_start(environment):
     """Return the part of an environment that is too late for a process that has begun."""
     names = {name for name in environment if name.startswith(READ_AT_START)} - {"PYTHONPATH"}
     return {name: environment[name] for name in names}
+
+
+def tree(directory):
+    """Return the bytes of all files below a directory, by their paths in it."""
+    paths = sorted(path for path in Path(directory).rglob("*") if path.is_file())
+    return {path.relative_to(directory): path.read_bytes() for path in paths}
 
 
 class Forked:

@@ -124,13 +124,26 @@ def shared(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], Path]:
 
 
 @pytest.fixture(scope="session")
+def api_run(shared) -> Path:
+    """Pools, and a run of four programs that the Python API made of them."""
+    from specahd import api
+
+    def train(place: Path) -> None:
+        pools = {"lower_train": 2, "upper_train": 2, "selection": 2, "validation": 2}
+        budget = api.Budget(4, rounds=1, **pools)
+        api.train("cvrp", budget=budget, out=place / "run", pools=place / "pools")
+
+    return shared("api_run", train)
+
+
+@pytest.fixture(scope="session")
 def small_runs(shared) -> Path:
-    """Two runs with one seed, by one worker and by two, of interpreters of their own."""
+    """Two runs with one seed, by one worker in an interpreter of its own and by two."""
 
     def train(place: Path) -> None:
         for workers in (1, 2):
             options = [f"executor.workers={workers}", f"hydra.run.dir=run{workers}"]
-            done = call("train", *SMALL, *options, cwd=place, cold=True)
+            done = call("train", *SMALL, *options, cwd=place, cold=workers == 1)
             (place / f"run{workers}.txt").write_text(done.stdout)
 
     return shared("small_runs", train)

@@ -15,6 +15,14 @@ CALLS = {
 }
 
 
+def stand(place, monkeypatch):
+    """Stand in a folder where nothing may appear, with a secret that nobody may tell."""
+    monkeypatch.setenv("SPECAHD_CANARY", SECRET)
+    monkeypatch.chdir(place)
+    (place / "outside.py").write_text("def stolen(): pass\n")
+    return place
+
+
 def seal(checkpoint):
     """Give a checkpoint sums that fit what is in it."""
     sums = checkpoint / "SHA256SUMS"

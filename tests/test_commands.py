@@ -12,9 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from commands import SMALL, call, start
+from commands import SMALL, call, start, tree
 from offered import PROBLEMS
 from specahd.core import journal
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +25,6 @@ def trained(small_runs, tmp_path_factory):
     place = tmp_path_factory.mktemp("trained") / "place"
     shutil.copytree(small_runs, place)
     return place, (place / "run2.txt").read_text()
-
-
-def tree(directory):
-    paths = sorted(path for path in directory.rglob("*") if path.is_file())
-    return {path.relative_to(directory): path.read_bytes() for path in paths}
 
 
 @pytest.mark.integration
@@ -69,14 +66,14 @@ def test_the_summary_says_what_was_gained_and_where_to_look(trained):
 def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
     place, _ = trained
     # A module that is None in sys.modules cannot be imported.
-    blocked = (
+    blocked = [
         "openai",
         "httpx2",
         "torch",
         "sentence_transformers",
         "specahd.llm",
         "specahd.design",
-    )
+    ]
     code = (
         "import sys, runpy\n"
         f"for name in {blocked!r}: sys.modules[name] = None\n"
@@ -108,7 +105,10 @@ def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):
     script = (
         "import sys\n"
         f"for name in {heavy!r}: sys.modules[name] = None\n"
+        f"sys.path.append({str(HERE)!r})\n"
+        "from forked_zygotes import fork_zygotes\n"
         "from specahd.train import main\n"
+        "fork_zygotes()\n"
         "sys.exit(main())\n"
     )
     options = [*SMALL, "budget.programs=2", "budget.rounds=1", "hydra.run.dir=run"]
@@ -118,20 +118,22 @@ def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_one_file_is_repaired_and_its_solution_written(trained):
+def test_one_file_is_repaired_and_its_solution_may_be_the_next_incumbent(trained):
     place, _ = trained
     [instance, *_] = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))
-    done = call(
-        # Its run stands for a checkpoint.
-        "evaluate", "checkpoint=run1", f"instance={instance}", "hydra.run.dir=one",
-        "baseline=savings", cwd=place,
-    )  # fmt: skip
+    # Its run stands for a checkpoint.
+    options = ["checkpoint=run1", f"instance={instance}", "accept=improving"]
+    done = call("evaluate", *options, "baseline=savings", "hydra.run.dir=one", cwd=place)
     assert "has not ended" not in done.stderr
     [row] = journal.read_records(place / "one" / "rows.jsonl")
     assert row["baseline"] == "savings"
-    text = (place / "one" / f"{instance.stem}.sol").read_text()
+    written = place / "one" / f"{instance.stem}.sol"
+    text = written.read_text()
     assert text.startswith("Route #1:")
     assert float(text.split("Cost")[1]) == row["cost"] <= row["baseline_cost"]
+    call("evaluate", *options, f"incumbent={written}", "hydra.run.dir=again", cwd=place)
+    [again] = journal.read_records(place / "again" / "rows.jsonl")
+    assert (again["baseline"], again["baseline_cost"]) == (written.name, row["cost"])
 
 
 def test_an_instance_cannot_name_its_way_out_of_the_run(trained):
@@ -144,24 +146,11 @@ def test_an_instance_cannot_name_its_way_out_of_the_run(trained):
     assert [path.name for path in (place / "odd").rglob("*.sol")] == ["_.._up_and_away.sol"]
 
 
-def test_a_solution_file_is_the_incumbent(trained):
-    place, _ = trained
-    solution = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))[0]
-    options = ["checkpoint=run1/checkpoint", f"instance={solution}", "accept=improving"]
-    call("evaluate", *options, "hydra.run.dir=once", cwd=place)
-    [written] = (place / "once").glob("*.sol")
-    call("evaluate", *options, f"incumbent={written}", "hydra.run.dir=again", cwd=place)
-    once, again = (
-        json.loads((place / name / "rows.jsonl").read_text()) for name in ("once", "again")
-    )
-    assert again["baseline_cost"] == once["cost"]
-    assert again["baseline"] == written.name
-
-
 # The other tests here train cvrp.
 @pytest.mark.parametrize("problem", [name for name in PROBLEMS if name != "cvrp"])
 def test_every_problem_trains(tmp_path, problem):
-    done = call("train", f"problem={problem}", *SMALL, "hydra.run.dir=run", cwd=tmp_path)
+    few = ["budget.programs=6", "budget.rounds=1", "hydra.run.dir=run"]
+    done = call("train", f"problem={problem}", *SMALL, *few, cwd=tmp_path)
     assert "rollbacks" in done.stdout
     for pool in ("selection", "validation"):
         rows = [json.loads(line) for line in (tmp_path / "run" / f"{pool}.jsonl").open()]
@@ -182,17 +171,16 @@ def test_the_public_sets_are_verified_by_one_command(tmp_path, public):
 
 def test_any_folder_is_verified(tmp_path):
     folder = tmp_path / "some"
-    shutil.copytree(Path(__file__).parent / "data", folder)
+    shutil.copytree(HERE / "data", folder)
     done = call("prepare", "verify=some", cwd=tmp_path)
     assert "some/tiny.sol: solves tiny.vrp, it costs 206 as stated\n" in done.stdout
     assert re.search(r"total +9 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
     (folder / "tiny.sol").write_text((folder / "tiny.sol").read_text().replace("206", "205"))
     done = call("prepare", "verify=some", cwd=tmp_path, check=False)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-2:] == [
-        "some/tiny.sol: it costs 206, published is 205",
-        "Not what they should be: 1 of 17 files.",
-    ]
+    wrong, counted = done.stderr.splitlines()[-2:]
+    assert re.match(r"some/tiny\.sol: .*206.* 205", wrong)
+    assert "1 of 17 files" in counted
     # Files that no problem reads are no instances.
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.md").write_text("nothing")
@@ -201,65 +189,13 @@ def test_any_folder_is_verified(tmp_path):
     assert done.stderr.splitlines()[-1] == "empty holds no instance that can be read."
 
 
-@pytest.mark.integration
-def test_the_literal_sweep(tmp_path):
-    # As the README has it, in a small budget: -m stands between overrides.
-    call(
-        "train", "problem=cvrp", "llm=offline", *SMALL, "budget.programs=4", "-m", "seed=0,1",
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert len(list((tmp_path / "runs").rglob("checkpoint/manifest.json"))) == 2
-
-
 def test_prepare_writes_once_and_verifies_after(tmp_path):
-    first = call("prepare", "problem=cvrp", cwd=tmp_path, cold=True).stdout
+    first = call("prepare", "problem=cvrp", cwd=tmp_path).stdout
     before = tree(tmp_path / "pools")
     assert call("prepare", "problem=cvrp", cwd=tmp_path).stdout == first
     assert tree(tmp_path / "pools") == before
     assert "lower_train: 256 instances" in first
     assert {path.name for path in tmp_path.iterdir()} == {"pools"}
-
-
-def assert_refused(done, word):
-    assert done.returncode == 2, done.stderr
-    assert word in done.stderr
-    assert 1 <= len(done.stderr.strip().splitlines()) <= 6
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
-def test_a_run_directory_is_not_written_over(trained):
-    place, _ = trained
-    before = tree(place / "run1")
-    done = call("train", *SMALL, "hydra.run.dir=run1", cwd=place, check=False)
-    assert_refused(done, "run1")
-    assert tree(place / "run1") == before
-
-
-def test_zero_tickets_freeze_the_seed_pair(tmp_path):
-    call("train", *SMALL, "budget.programs=0", "budget.rounds=1", "hydra.run.dir=r", cwd=tmp_path)
-    manifest = json.loads((tmp_path / "r" / "checkpoint" / "manifest.json").read_text())
-    assert manifest["upper"]["id"] == "upper-seed"
-    assert [entry["id"] for entry in manifest["repertoire"]] == ["lower-seed"]
-
-
-@pytest.mark.parametrize("levels", ["lower", "upper"])
-def test_one_level_alone(trained, tmp_path, levels):
-    place, _ = trained
-    extra = [f"search.repertoire={place / 'run1' / 'checkpoint'}"] if levels == "upper" else []
-    call("train", *SMALL, f"search.levels={levels}", *extra, "hydra.run.dir=r", cwd=tmp_path)
-    records = list(journal.read_records(tmp_path / "r" / "journal.jsonl"))
-    assert {record["level"] for record in records if "sample" in record} == {levels}
-    given = json.loads((place / "run1" / "checkpoint" / "manifest.json").read_text())
-    manifest = json.loads((tmp_path / "r" / "checkpoint" / "manifest.json").read_text())
-    if levels == "upper":
-        assert manifest["repertoire"] == given["repertoire"]
-    else:
-        assert manifest["upper"]["id"] == "upper-seed"
-
-
-def descendants(process):
-    return psutil.Process(process.pid).children(recursive=True)
 
 
 @pytest.mark.integration
@@ -270,7 +206,7 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     path = tmp_path / "r" / "journal.jsonl"
     while not (path.exists() and len(list(journal.read_records(path))) > 30):
         time.sleep(0.02)
-    family = descendants(process)
+    family = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(blow)
     _, said = process.communicate(timeout=60)
     assert len(family) >= 4
@@ -281,7 +217,7 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     if blow is signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in said, said
-        assert said.splitlines()[-2:] == [
-            "Interrupted.",
-            "Go on with: python -m specahd.train resume=r",
-        ]
+        interrupted = ["Interrupted.", "Go on with: python -m specahd.train resume=r"]
+        assert said.splitlines()[-2:] == interrupted
+        done = call("evaluate", "checkpoint=r/checkpoint", "pool=selection", cwd=tmp_path)
+        assert "r has not ended" in done.stderr

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hydra import compose, initialize_config_dir
 
-from commands import call
+from commands import TINY, call
 from offered import PROBLEMS
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register_schemas
@@ -28,17 +28,9 @@ policy:
   _partial_: true
   population: 4
 """
-TINY = [
-    "experiment=comparison",
-    "problem=cvrp",
-    "budget.programs=4",
-    "budget.rounds=1",
-    "budget.lower_train=2",
-    "budget.upper_train=2",
-    "budget.selection=2",
-    "budget.validation=2",
-    "tracking=none",
-    "hydra/launcher=basic",
+SWEEP = [
+    *("experiment=comparison", "problem=cvrp", "tracking=none", "hydra/launcher=basic"),
+    *(option for option in TINY if option != "budget=smoke"),
 ]
 DIRECTORY = Path("runs", "comparison", "cvrp-offline-table")
 
@@ -60,7 +52,7 @@ def searched(tmp_path_factory):
 
 def sweep(searched, *arguments):
     place, words = searched
-    return call("train", words, *TINY, "-m", "method=specahd,single", *arguments, cwd=place)
+    return call("train", words, *SWEEP, "-m", "method=specahd,single", *arguments, cwd=place)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_commands import call
+from commands import call
 
 pytestmark = pytest.mark.integration
 

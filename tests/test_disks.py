@@ -1,36 +1,17 @@
 """Commands on a disk that is full, or only to be read: one sentence, and nothing half-written."""
 
 import os
+import shutil
 import subprocess
 from contextlib import contextmanager
 
 import pytest
 
+from commands import SMALL, call
 from frozen import freeze_seeds
-from test_commands import SMALL, call
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a disk takes root")
 
-INSTANCE = """NAME : tiny
-TYPE : CVRP
-DIMENSION : 4
-EDGE_WEIGHT_TYPE : EUC_2D
-CAPACITY : 10
-NODE_COORD_SECTION
-1 0 0
-2 0 10
-3 10 0
-4 10 10
-DEMAND_SECTION
-1 0
-2 4
-3 4
-4 4
-DEPOT_SECTION
-1
--1
-EOF
-"""
 REASONS = {"full": "No space left on device", "read-only": "Read-only file system"}
 
 
@@ -56,12 +37,12 @@ def disk(folder, kind):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def place(tmp_path_factory, data):
     """Pools, a checkpoint and an instance."""
     place = tmp_path_factory.mktemp("place")
     call("prepare", cwd=place)
     freeze_seeds("cvrp", place / "checkpoint")
-    (place / "tiny.vrp").write_text(INSTANCE)
+    shutil.copy(data / "tiny.vrp", place)
     return place
 
 

@@ -4,28 +4,18 @@ import json
 
 import pytest
 
-from commands import call
+from commands import TINY, call
 from specahd import api
 from specahd.checkpoint import thaw
 
 pytestmark = pytest.mark.integration
 
-TINY = [
-    "problem.repair=insertion",
-    "budget=smoke",
-    "budget.programs=4",
-    "budget.rounds=1",
-    "budget.lower_train=2",
-    "budget.upper_train=1",
-    "budget.selection=1",
-    "budget.validation=1",
-    "tracking=none",
-]
+SEARCHING = [*TINY, "problem.repair=insertion", "budget.validation=1", "tracking=none"]
 
 
 @pytest.mark.parametrize("name", ["sdvrp", "tsp"])
 def test_a_trained_checkpoint_solves_what_it_was_trained_for(name, tmp_path):
-    call("train", f"problem={name}", *TINY, cwd=tmp_path)
+    call("train", f"problem={name}", *SEARCHING, cwd=tmp_path)
     [folder] = (tmp_path / "runs" / name).iterdir()
     [row] = map(json.loads, (folder / "validation.jsonl").read_text().splitlines())
     assert row["cost"] < row["baseline_cost"]

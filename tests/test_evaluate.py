@@ -103,22 +103,15 @@ def test_rows_tell_what_they_are_of(tmp_path):
     assert pass_seconds(timings) == pytest.approx(sum(stages))
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"accept": "improving"}, "accept"),
-        ({"passes": 2}, "passes"),
-        ({"study": "routing"}, "study"),
-    ],
-)
-def test_a_directory_keeps_one_evaluation(tmp_path, change, named):
+def test_a_directory_keeps_one_evaluation(tmp_path):
     files = made(problem_of("cvrp"), tmp_path / "public")
     checkpoint = freeze_seeds("cvrp", tmp_path / "seeds")
     evaluated(checkpoint, files[:1], tmp_path / "out")
     before = contents(tmp_path / "out", SAME[:3])
-    with pytest.raises(FileError, match=rf"holds rows of another evaluation \({named} differs\)"):
-        evaluated(checkpoint, files[:1], tmp_path / "out", **change)
-    with pytest.raises(FileError, match=r"another evaluation \(the instance .* differs\)"):
+    for name, value in {"accept": "improving", "passes": 2, "study": "routing"}.items():
+        with pytest.raises(FileError, match=rf"another evaluation \({name} "):
+            evaluated(checkpoint, files[:1], tmp_path / "out", **{name: value})
+    with pytest.raises(FileError, match=r"another evaluation \(the instance "):
         evaluated(checkpoint, files[1:], tmp_path / "out")
     assert contents(tmp_path / "out", SAME[:3]) == before
     # More instances are no other evaluation.
@@ -165,7 +158,7 @@ def test_instances_that_cannot_be_repaired_are_left_out_and_told_of(tmp_path, mo
     assert told[-1] == f"Without {refused}: It has fixed edges."
     assert refused not in [row["instance"] for row in found.rows]
     assert found.summary.instances == 2
-    with pytest.raises(ConfigError, match=r"^It has fixed edges\.$"):
+    with pytest.raises(ConfigError, match="fixed edges"):
         evaluated(checkpoint, files[1:2], tmp_path / "alone")
     assert not (tmp_path / "alone").exists()
 

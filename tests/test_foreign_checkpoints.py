@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from foreign import SECRET, TEXTS, attacked, harmless, mutated, rewrite, seal
+from foreign import TEXTS, attacked, harmless, mutated, rewrite, seal, stand
 from frozen import freeze_seeds
 from specahd.api.problems import checkpoint_problem
 from specahd.checkpoint import freeze, thaw
@@ -23,11 +23,7 @@ from specahd.model import SpecAHDModel
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder to stand in, where nothing may appear, and a secret that nobody may tell."""
-    monkeypatch.setenv("SPECAHD_CANARY", SECRET)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outside.py").write_text("def stolen(): pass\n")
-    return tmp_path
+    return stand(tmp_path, monkeypatch)
 
 
 def test_no_mutated_manifest_does_anything(place, capfd):
@@ -77,10 +73,7 @@ TABLES = {
     "no number": ("tasks", _column("spread", lambda table: pa.array([float("nan")]))),
     "a huge number": ("tasks", _column("spread", lambda table: pa.array([1e300]))),
     "a missing number": ("tasks", _column("spread", lambda table: pa.array([None], pa.float64()))),
-    "no region": (
-        "tasks",
-        _column("nodes", lambda table: pa.array([[]], pa.list_(pa.int64()))),
-    ),
+    "no region": ("tasks", _column("nodes", lambda table: pa.array([[]], pa.list_(pa.int64())))),
     "a task twice": ("tasks", lambda table: pa.concat_tables([table, table])),
     "a long name": ("tasks", _column("task", lambda table: pa.array(["x" * 5000]))),
     "a response to nothing": ("responses", _column("task", lambda table: pa.array(["other"]))),

@@ -11,8 +11,8 @@ from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import open_dict
 
-from commands import call
-from foreign import SECRET, TEXTS, attacked, harmless, look, seal
+from commands import TINY, call
+from foreign import SECRET, TEXTS, attacked, harmless, look, seal, stand
 from specahd.config import CONF_DIR
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.resume import resume_configuration, with_choices
@@ -23,19 +23,12 @@ from specahd.search.replay import Replay
 from specahd.tracking.follower import check_records
 from specahd.tracking.upload import SyncCursor
 
-SMALL = [
-    *("budget=smoke", "budget.programs=4", "budget.rounds=1", "budget.lower_train=2"),
-    *("budget.upper_train=2", "budget.selection=2", "budget.validation=2", "tracking=none"),
-]
+SMALL = [*TINY, "tracking=none"]
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder to stand in, where nothing may appear, and a secret that nobody may tell."""
-    monkeypatch.setenv("SPECAHD_CANARY", SECRET)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outside.py").write_text("def stolen(): pass\n")
-    return tmp_path
+    return stand(tmp_path, monkeypatch)
 
 
 def command(name, *words, cwd):
@@ -104,18 +97,23 @@ def composed(words):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "named"),
     [
-        ({"strange": 1}, r"config\.yaml is not the configuration of a run \(strange\)"),
-        ({"search": {"strange": 1}}, r"config\.yaml: .*strange"),
-        ({"search": {"lag": "many"}}, r"config\.yaml: .*lag"),
-        ({"choices": {"problem": ["x"]}}, r"config\.yaml is not .* \(choices.*expected str"),
+        ({"strange": 1}, "strange"),
+        ({"search": {"strange": 1}}, "strange"),
+        ({"search": {"lag": "many"}}, "lag"),
+        ({"choices": {"problem": ["x"]}}, "choices"),
+        ("", ""),
+        ("seed: [1", ""),
+        ("seed: 0\n", ""),
     ],
 )
-def test_a_configuration_of_another_version_gets_one_sentence(run, change, words):
-    config = yaml.safe_load((run / "config.yaml").read_text())
-    (run / "config.yaml").write_text(yaml.safe_dump(config | change))
-    with pytest.raises(UserError, match=words) as refusal:
+def test_a_configuration_that_is_torn_or_of_another_version_gets_one_sentence(run, change, named):
+    path = run / "config.yaml"
+    if isinstance(change, dict):
+        change = yaml.safe_dump(yaml.safe_load(path.read_text()) | change)
+    path.write_text(change)
+    with pytest.raises(UserError, match=rf"config\.yaml.*{named}") as refusal:
         resume(run)
     assert len(str(refusal.value).splitlines()) == 1
 
@@ -164,10 +162,7 @@ def test_a_damaged_line_is_not_answered_by_advice_that_fails(run, place, trained
     assert done.returncode == 2
     assert "Go on with" not in done.stderr
     assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1] == (
-        f"{run}/wal.jsonl: line 2 is not a JSON record (it is not JSON); "
-        "restore the file from a copy, or begin anew elsewhere."
-    )
+    assert done.stderr.splitlines()[-1].startswith(f"{run}/wal.jsonl: line 2 ")
 
 
 def test_a_mark_is_used_or_passed_over(place):

@@ -6,12 +6,11 @@ import time
 import numpy as np
 import pytest
 
-from commands import start
+from commands import TINY, call, start, tree
 from specahd.core import journal
 from specahd.memory.skills import SIDE
 from specahd.methods.eoh import OPERATORS
 from specahd.routing.vehicles.descriptor import NAMES
-from test_commands import call, tree
 
 pytestmark = pytest.mark.integration
 
@@ -158,9 +157,7 @@ def test_track_passes_over_skill_records(place):
 
 
 def test_no_skills_leaves_no_record(tmp_path):
-    small = [option for option in LEARNING if not option.startswith("budget.")]
-    small += ["budget.programs=12", "budget.rounds=1", "budget.lower_train=4"]
-    small += ["budget.upper_train=2", "budget.selection=2", "budget.validation=2"]
+    small = [*TINY, "budget.programs=12", "tracking=none", "hydra.run.dir=run"]
     call("train", *small, "ablation=no_skills", cwd=tmp_path)
     records = lines(tmp_path, "journal")
     assert {record.get("record") for record in records} == {None, "round"}

@@ -5,16 +5,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+from commands import run
 from specahd import __main__, __version__
 from specahd.config import CONF_DIR
 
 ROOT = Path(__file__).parent.parent
-
-
-def specahd(*words, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "specahd", *words], cwd=cwd, capture_output=True, text=True
-    )
 
 
 def test_every_command_is_listed_with_one_line(capsys):
@@ -44,7 +39,7 @@ def test_the_version_is_that_of_the_project(capsys):
 
 
 def test_a_word_that_is_no_command_is_refused_in_one_sentence():
-    done = specahd("solve-all")
+    done = run("specahd", "solve-all", cwd=ROOT)
     assert (done.returncode, done.stdout) == (2, "")
     [sentence] = done.stderr.splitlines()
     assert "train" in sentence
@@ -52,10 +47,10 @@ def test_a_word_that_is_no_command_is_refused_in_one_sentence():
 
 
 def test_a_command_gets_its_words_and_gives_its_status(tmp_path):
-    done = specahd("train", "problem=cvrp", "--cfg", "job", cwd=tmp_path)
+    done = run("specahd", "train", "problem=cvrp", "--cfg", "job", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "_target_: specahd.problems.cvrp.problem.CVRP" in done.stdout
-    done = specahd("evaluate", "checkpoint=nothing", "pool=validation", cwd=tmp_path)
+    done = run("specahd", "evaluate", "checkpoint=nothing", "pool=validation", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("No checkpoint at nothing")
     assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import commands
+from commands import tree
 from run_directories import write_run
 from specahd.tracking.store import Store
 
@@ -15,11 +16,6 @@ def call(*arguments, cwd, check=True, cold=False):
     return commands.call("report", *arguments, cwd=cwd, check=check, cold=cold)
 
 
-def held(folder):
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
-
-
 def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
     reports = []
     for place in (tmp_path / "here", tmp_path / "there"):
@@ -27,11 +23,11 @@ def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
         said = call("hydra.run.dir=report", cwd=place, cold=place.name == "here")
         assert said.stdout.startswith("1 runs of runs: ")
         assert said.stderr == ""
-        reports.append(held(place / "report"))
+        reports.append(tree(place / "report"))
         # No store was there, and none is made.
         assert sorted(path.name for path in place.iterdir()) == ["report", "runs"]
     assert reports[0] == reports[1]
-    assert sorted(reports[0]) == [
+    assert sorted(map(str, reports[0])) == [
         "convergence.png",
         "convergence.svg",
         "convergence/cvrp-lower.csv",
@@ -53,16 +49,7 @@ def test_a_second_report_leaves_nothing_of_the_first(tmp_path):
     write_run(tmp_path / "new" / "a")
     for runs in ("old", "new"):
         call(f"runs={runs}", "hydra.run.dir=report", cwd=tmp_path)
-    assert not [name for name in held(tmp_path / "report") if "tsp" in name]
-
-
-@pytest.mark.parametrize("arguments", [("runs=gone",), ("tracking=nope",), ("evaluation=x",)])
-def test_a_mistake_gets_one_sentence_and_leaves_nothing(tmp_path, arguments):
-    done = call(*arguments, cwd=tmp_path, check=False)
-    assert done.returncode == 2, done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert arguments[0].partition("=")[0].rstrip("s") in done.stderr or "gone" in done.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert not [path for path in tree(tmp_path / "report") if "tsp" in path.name]
 
 
 LOCK = """\

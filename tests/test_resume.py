@@ -19,7 +19,7 @@ import mlflow
 import pytest
 
 import commands
-from test_commands import SMALL, call, tree
+from commands import SMALL, call, tree
 
 pytestmark = pytest.mark.integration
 
@@ -95,23 +95,23 @@ def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "words"),
     [
-        (["resume=run", "seed=3"], "seed contradicts the run in run, which has 0; only executor"),
-        (["resume=run", "problem=tsp"], "problem contradicts the run in run, which has cvrp; only"),
-        (["resume=run", "budget.programs=13"], "budget.programs contradicts the run"),
-        (["resume=run", "experiment=paper"], "experiment contradicts the run in run"),
-        (["-m", "resume=run", "executor.workers=1,2"], "Expected resume=RUN by itself"),
-        ([*SMALL, "hydra.run.dir=run"], "run holds a run already; go on with resume=run"),
+        (["resume=run", "seed=3"], "^seed .* run, which has 0; only executor"),
+        (["resume=run", "problem=tsp"], "^problem .* run, which has cvrp"),
+        (["resume=run", "budget.programs=13"], r"^budget\.programs .* run"),
+        (["resume=run", "experiment=paper"], "^experiment .* run"),
+        (["-m", "resume=run", "executor.workers=1,2"], "resume=RUN by itself"),
+        ([*SMALL, "hydra.run.dir=run"], "run holds a run already.* resume=run"),
     ],
 )
-def test_what_contradicts_the_run_is_refused(whole, arguments, message):
+def test_what_contradicts_the_run_is_refused(whole, arguments, words):
     place, _ = whole
     before = tree(place)
     done = call("train", *arguments, cwd=place, check=False)
     assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    [sentence] = done.stderr.splitlines()
+    assert re.search(words, sentence)
     assert tree(place) == before
 
 
@@ -137,14 +137,6 @@ def test_a_resumed_run_may_change_what_no_result_depends_on(whole, tmp_path):
     assert outcome(tmp_path / "copy" / "run") == outcome(place / "run")
 
 
-def test_a_torn_configuration_is_no_run(tmp_path):
-    (tmp_path / "run").mkdir()
-    for text in ("", "seed: [1", "seed: 0\n"):
-        (tmp_path / "run" / "config.yaml").write_text(text)
-        done = call("train", "resume=run", cwd=tmp_path, check=False)
-        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
-
-
 def test_an_altered_journal_is_noticed(whole, tmp_path):
     place, _ = whole
     shutil.copytree(place, tmp_path / "copy")
@@ -153,23 +145,6 @@ def test_an_altered_journal_is_noticed(whole, tmp_path):
     done = call("train", "resume=run", cwd=tmp_path / "copy", check=False)
     assert done.returncode == 1
     assert "journal.jsonl: line 1 is not reproduced" in done.stderr
-
-
-def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(whole, tmp_path):
-    place, _ = whole
-    shutil.copytree(place / "pools", tmp_path / "pools")
-    process = start(tmp_path, *SMALL, "budget.programs=400", "hydra.run.dir=run")
-    journal = tmp_path / "run" / "journal.jsonl"
-    while not journal.exists() or len(journal.read_bytes().splitlines()) < 3:
-        time.sleep(0.02)
-        assert process.poll() is None, process.communicate()[1]
-    process.send_signal(signal.SIGINT)
-    error = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
-    assert "Go on with: python -m specahd.train resume=run" in error
-    assert journal.read_bytes().endswith(b"\n")
-    done = call("evaluate", "checkpoint=run/checkpoint", "pool=selection", cwd=tmp_path)
-    assert "run has not ended" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")

@@ -10,20 +10,11 @@ import psutil
 import pytest
 
 import commands
-from test_commands import call, tree
+from commands import call, tree
 
 pytestmark = pytest.mark.integration
 
-TINY = [
-    "budget=smoke",
-    "budget.programs=4",
-    "budget.rounds=1",
-    "budget.lower_train=2",
-    "budget.upper_train=2",
-    "budget.selection=2",
-    "budget.validation=2",
-    "executor.workers=1",
-]
+TINY = [*commands.TINY, "executor.workers=1"]
 LONG = [*TINY, "budget.programs=4000"]
 LAUNCHERS = {
     "basic": [],

@@ -1,7 +1,6 @@
 """Ablations take one part of the memory away, and say the truth."""
 
 import copy
-from itertools import cycle
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -12,6 +11,7 @@ from omegaconf import OmegaConf, open_dict
 from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
 from specahd.config.cli import resolve_config
+from specahd.config.files import choices
 from specahd.config.schemas import register_schemas, validate
 from specahd.core.errors import ConfigError
 
@@ -20,11 +20,6 @@ ABLATIONS = {
     "no_filter": ("filter", False),
     "no_skills": ("skills", 0),
 }
-MEMORIES = ["structural", "three"]
-
-
-def choices(group):
-    return sorted(path.stem for path in (CONF_DIR / group).glob("*.yaml"))
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +42,15 @@ def composed(*overrides):
     return resolve_config(plain)
 
 
+def with_a_memory():
+    """Return every method and every experiment; the integration tests compose most of them."""
+    of_methods = [f"method={name} memory=structural" for name in choices("method")]
+    every = [*of_methods, *(f"experiment={name}" for name in choices("experiment"))]
+    quick = ("method=eoh memory=structural", "experiment=paper")
+    marks = pytest.mark.integration
+    return [each if each in quick else pytest.param(each, marks=marks) for each in every]
+
+
 def differences(one, other, path=()):
     for key in sorted({*one, *other}):
         left, right = one.get(key), other.get(key)
@@ -56,47 +60,33 @@ def differences(one, other, path=()):
             yield ".".join((*path, key)), left, right
 
 
-def test_these_are_all():
-    assert choices("ablation") == sorted([*ABLATIONS, "none"])
-
-
-@pytest.mark.parametrize("memory", MEMORIES)
-@pytest.mark.parametrize("label", ABLATIONS)
-def test_the_label_is_recorded_and_nothing_else_changes(label, memory):
+@pytest.mark.parametrize("memory", ["structural", "three"])
+def test_the_label_is_recorded_and_nothing_else_changes(memory):
     complete = composed(f"memory={memory}", "ablation=none")
-    ablated = composed(f"memory={memory}", f"ablation={label}")
-    option, value = ABLATIONS[label]
-    assert list(differences(complete, ablated)) == [
-        ("choices.ablation", "none", label),
-        (f"memory.{option}", complete["memory"][option], value),
-    ]
+    for label, (option, value) in ABLATIONS.items():
+        ablated = composed(f"memory={memory}", f"ablation={label}")
+        assert list(differences(complete, ablated)) == [
+            ("choices.ablation", "none", label),
+            (f"memory.{option}", complete["memory"][option], value),
+        ]
 
 
-@pytest.mark.parametrize("group", ["method", "experiment"])
-def test_an_ablation_composes_over_what_may_bring_a_memory(group):
-    # What an ablation sets depends on no choice here, so they take turns.
-    for label, choice in zip(cycle(ABLATIONS), choices(group), strict=False):
-        # Most methods have no memory that could be ablated.
-        extra = ["memory=structural"] if group == "method" else []
-        config = composed(f"{group}={choice}", f"ablation={label}", *extra)
-        option, value = ABLATIONS[label]
-        assert config["memory"][option] == value
-        assert config["choices"][group] == choice
+@pytest.mark.parametrize("choice", with_a_memory())
+def test_an_ablation_composes_over_what_may_bring_a_memory(choice):
+    config = composed(*choice.split(), "ablation=no_skills")
+    assert (config["memory"]["skills"], config["choices"]["ablation"]) == (0, "no_skills")
 
 
 @pytest.mark.parametrize(
     "overrides",
     [
-        ("memory=none", "ablation=no_filter"),
         ("memory=none", "ablation=no_skills"),
-        ("memory=none", "ablation=single_embedding"),
         ("memory=jina", "ablation=single_embedding"),
         ("ablation=no_skills", "memory.skills=3"),
         ("ablation=no_filter", "memory.filter=true"),
         ("ablation=single_embedding", "memory.fuse=2"),
         ("ablation=single_embedding", "memory.encoders=[idea]"),
         ("memory=three", "ablation=single_embedding", "~memory.models.jina"),
-        ("ablation=no_filter", "memory.skills=0"),
     ],
 )
 def test_a_contradiction_is_refused(overrides):
@@ -125,15 +115,15 @@ def test_a_memory_from_elsewhere_can_be_ablated(tmp_path):
     inherited = "defaults:\n  - three\n  - _self_\n\nbase_url: http://elsewhere:1/v1\n"
     (tmp_path / "memory" / "mine.yaml").write_text(inherited)
     search = f"hydra.searchpath=[file://{tmp_path}]"
-    assert composed(search, "memory=mine")["memory"]["skills"] == 3
     ablated = composed(search, "memory=mine", "ablation=no_skills")["memory"]
     assert (ablated["skills"], ablated["base_url"]) == (0, "http://elsewhere:1/v1")
 
 
-@pytest.mark.parametrize("label", ["none", *ABLATIONS])
-def test_every_ablation_makes_a_memory(label):
-    memory = instantiate(compose("train", [f"ablation={label}"]).memory)
-    assert memory.learns == (label != "no_skills")
+def test_every_ablation_makes_a_memory():
+    assert set(choices("ablation")) == {*ABLATIONS, "none"}
+    for label in choices("ablation"):
+        memory = instantiate(compose("train", [f"ablation={label}"]).memory)
+        assert memory.learns == (label != "no_skills")
 
 
 def test_the_directories_of_a_sweep_may_name_the_ablation():

@@ -51,9 +51,10 @@ sys.exit(run_command(task, "train", check=check))
 """
 
 
-def enter(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (folder.parent / "entered.py").write_text(COMMAND)
-    beside = {"PYTHONPATH": str(folder.parent)}
+def enter(folder: Path, *arguments: str, module: str = COMMAND, **more: str):
+    """Run a module that makes a command, with further variables of its environment."""
+    (folder.parent / "entered.py").write_text(module)
+    beside = {"PYTHONPATH": str(folder.parent), **more}
     return run("entered", "tracking=none", *arguments, cwd=folder, env=beside)
 
 
@@ -68,27 +69,18 @@ def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["seed=x"], "Expected seed to be an integer, got 'x'."),
-        (["pools.dir=refuse"], "The pool is torn."),
-        (["pools.dir=refuse", "hydra.run.dir=a/b/c"], "The pool is torn."),
-    ],
-)
-def test_a_refusal_is_one_line_and_leaves_nothing(folder, arguments, message):
-    done = enter(folder, *arguments)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
+@pytest.mark.parametrize("place", [[], ["hydra.run.dir=a/b/c"]])
+def test_a_refusal_is_one_line_and_leaves_nothing(folder, place):
+    done = enter(folder, "pools.dir=refuse", *place)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "The pool is torn.\n")
     assert files(folder) == []
 
 
 def test_a_doubt_is_one_line_and_the_task_goes_on(folder):
     done = enter(folder, "pools.dir=doubt", "hydra.run.dir=run")
-    assert (done.returncode, done.stderr) == (0, "x.txt: it may be torn.\n")
-    assert (folder / "run" / "done").exists()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "x.txt: it may be torn.\n")
+    # Nothing is written but what the task writes.
+    assert files(folder) == ["run", "run/done"]
 
 
 def test_a_long_refusal_is_cut_to_six_lines(folder):
@@ -108,11 +100,10 @@ def test_what_a_refused_run_wrote_stays(folder):
 
 
 def test_sweep_in_the_words_of_the_readme(folder):
-    done = enter(folder, "problem=cvrp", "llm=offline", "-m", "seed=0,1,2")
+    done = enter(folder, "problem=cvrp", "llm=offline", "-m", "seed=0,1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert [path.parent.name for path in sorted(folder.rglob("done"))] == [
-        f"cvrp-{seed}-seed{seed}" for seed in range(3)
-    ]
+    made = sorted(path.parent.name for path in folder.rglob("done"))
+    assert made == ["cvrp-0-seed0", "cvrp-1-seed1"]
 
 
 def test_want_of_memory_is_one_line_and_status_1(folder):
@@ -140,22 +131,12 @@ def test_a_bug_in_another_process_shows_its_own_traceback(folder):
     assert ", in task" in done.stderr
 
 
-def test_an_option_of_a_sweep_may_refer_to_its_job(folder):
+def test_an_option_of_a_sweep_may_refer_to_its_job_and_of_two_the_last_counts(folder):
     record = "record='${hydra:runtime.output_dir}/${hydra:job.num}.jsonl'"
-    done = enter(folder, "-m", "seed=range(0,2)", record, "hydra.sweep.dir=s")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_of_an_option_that_is_given_twice_a_sweep_takes_the_last(folder):
-    done = enter(folder, "-m", "executor.workers=65", "executor.workers=1,2", "hydra.sweep.dir=s")
+    twice = ["executor.workers=65", "executor.workers=1,2"]
+    done = enter(folder, "-m", "seed=range(0,1)", record, *twice, "hydra.sweep.dir=s")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list((folder / "s").glob("*/done"))) == 2
-
-
-def test_a_run_writes_only_what_its_task_writes(folder):
-    done = enter(folder, "hydra.run.dir=r")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert files(folder) == ["r", "r/done"]
 
 
 def test_an_interrupt_is_one_line_and_status_130(folder):
@@ -172,9 +153,7 @@ def test_what_a_command_refuses_is_refused_once_before_a_sweep_begins(folder):
 
 def test_a_traceback_of_what_is_not_ours_is_shown_where_it_is_asked_for(folder):
     assert enter(folder, "pools.dir=caused").stderr == "The class fails.\n"
-    (folder.parent / "entered.py").write_text(COMMAND)
-    beside = {"PYTHONPATH": str(folder.parent), "HYDRA_FULL_ERROR": "1"}
-    done = run("entered", "tracking=none", "pools.dir=caused", cwd=folder, env=beside)
+    done = enter(folder, "pools.dir=caused", HYDRA_FULL_ERROR="1")
     assert done.returncode == 2
     assert "KeyError: 'of the class'" in done.stderr
     assert done.stderr.endswith("\nThe class fails.\n")
@@ -240,24 +219,20 @@ sys.exit(run_command(task, "train", rewrite=rewrite))
     [(1, 130, "Interrupted."), (2, 130, "Interrupted."), (3, 0, "Swallowed.")],
 )
 def test_no_library_swallows_ctrl_c_before_there_is_anything_to_keep(folder, seed, status, said):
-    (folder.parent / "swallowing.py").write_text(SWALLOWING)
-    beside = {"PYTHONPATH": str(folder.parent)}
-    done = run("swallowing", "tracking=none", f"seed={seed}", cwd=folder, env=beside)
+    done = enter(folder, f"seed={seed}", module=SWALLOWING)
     assert (done.returncode, done.stderr) == (status, f"{said}\n")
     assert [path for path in files(folder) if status] == []
 
 
-@pytest.mark.parametrize("sweep", [[], ["-m"]])
-def test_a_bug_shows_its_traceback(folder, sweep):
-    done = enter(folder, "pools.dir=bug", *sweep)
+def test_a_bug_shows_its_traceback(folder):
+    done = enter(folder, "pools.dir=bug")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "no_such_key" in done.stderr
 
 
-@pytest.mark.parametrize("question", ["--help", "--cfg=job"])
-def test_help_and_configuration_are_shown(folder, question):
-    done = enter(folder, question)
+def test_the_configuration_is_shown(folder):
+    done = enter(folder, "--cfg=job")
     assert done.returncode == 0
     assert "seed" in done.stdout
     assert files(folder) == []
@@ -286,7 +261,7 @@ sys.exit(run_command(task, "train"))
 
 def test_streams_that_are_closed_lead_nowhere(tmp_path):
     started = {}
-    for closed in ("0", "1", "2", "012"):
+    for closed in ("02", "1", "012"):
         folder = tmp_path / closed
         folder.mkdir()
         shut = " ".join(f"{number}>&-" for number in closed)
@@ -326,7 +301,7 @@ def test_a_folder_that_a_job_removes_meanwhile_is_passed_over(tmp_path, monkeypa
     assert not sweep.exists()
 
 
-@pytest.mark.parametrize(("kind", "words"), [("run", []), ("sweep", ["-m", "seed=0,1"])])
+@pytest.mark.parametrize(("kind", "words"), [("run", []), ("sweep", ["-m", "seed=0"])])
 def test_commands_at_one_time_get_a_folder_each(folder: Path, kind: str, words: list[str]) -> None:
     # All of them in a second, the length of which a year is.
     beside = {"PYTHONPATH": str(folder.parent)}
@@ -339,5 +314,4 @@ def test_commands_at_one_time_get_a_folder_each(folder: Path, kind: str, words: 
     made = sorted((folder / "in $d").iterdir())
     assert [path.name[9:] for path in made] == ["", "-2", "-3"]
     for path in made:
-        done = sorted(each.read_text() for each in path.rglob("done"))
-        assert done == (["0", "1"] if words else ["0"])
+        assert [each.read_text() for each in path.rglob("done")] == ["0"]

@@ -22,6 +22,7 @@ OWN = {
         "        raise ValueError('no luck')\n"
     ),
 }
+NEAR = "Did you mean specahd.methods.eoh.EoH?"
 
 
 @pytest.fixture
@@ -49,52 +50,41 @@ def refusal(target, **options):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        (
-            "specahd.methods.eho.EoH",
-            ": there is no module specahd.methods.eho. Did you mean specahd.methods.eoh.EoH?",
-        ),
-        (
-            "specahd.methods.eoh.eoh",
-            ": specahd.methods.eoh has no eoh. Did you mean specahd.methods.eoh.EoH?",
-        ),
-        (
-            "spechad.methods.eoh.EoH",
-            ": there is no module spechad. Did you mean specahd.methods.eoh.EoH?",
-        ),
-        ("specahd.qqqqqq", ": there is no module or name specahd.qqqqqq."),
-        ("specahd.methods", ": expected a class or a function, got a module."),
-        ("EoH", "Expected method.lower._target_ to be MODULE.NAME, got 'EoH'."),
-        ("specahd..EoH", "Expected method.lower._target_ to be MODULE.NAME, got 'specahd..EoH'."),
+        ("specahd.methods.eho.EoH", ("no module specahd.methods.eho", NEAR)),
+        ("specahd.methods.eoh.eoh", ("has no eoh", NEAR)),
+        ("spechad.methods.eoh.EoH", ("no module spechad", NEAR)),
+        ("specahd.qqqqqq", ("no module or name specahd.qqqqqq.",)),
+        ("specahd.methods", ("got a module",)),
+        ("EoH", ("method.lower._target_", "MODULE.NAME", "'EoH'")),
+        ("specahd..EoH", ("method.lower._target_", "MODULE.NAME", "'specahd..EoH'")),
     ],
 )
 def test_a_mistake_in_a_dotted_name_is_told_with_what_is_near(target, said):
-    assert refusal(target)[0] == said
+    told, _ = refusal(target)
+    assert all(words in told for words in said)
+    assert (NEAR in told) == (NEAR in said)
 
 
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        ("boom", "boom.py, line 2: ZeroDivisionError: division by zero"),
-        ("torn", "torn.py, line 1: SyntaxError: invalid syntax"),
-        ("lacking", "lacking.py, line 1: ModuleNotFoundError: No module named 'no_such_package'"),
+        ("boom", "line 2: ZeroDivisionError"),
+        ("torn", "line 1: SyntaxError"),
+        ("lacking", "line 1: ModuleNotFoundError: No module named 'no_such_package'"),
     ],
 )
 def test_what_an_own_module_raises_is_told_with_its_line(own, module, said):
     told, error = refusal(f"own_classes.{module}.Method")
-    hint = "HYDRA_FULL_ERROR=1 shows the traceback."
-    assert told == f" cannot be imported: {own}/{said}; {hint}"
+    assert f"{own}/{module}.py, {said}" in told
     assert error.__cause__ is not None
 
 
 def test_wrong_arguments_of_an_own_class_are_named(own):
     target = "own_classes.good.Method"
-    assert refusal(target, needed=1, dept=2)[0] == (
-        f"method.lower.dept: {target} takes no such argument; accepted: needed, depth."
-        " Did you mean depth?"
-    )
-    assert refusal(target)[0] == (
-        f"method.lower: {target} needs needed; write +method.lower.needed=VALUE."
-    )
+    told, _ = refusal(target, needed=1, dept=2)
+    assert told.startswith("method.lower.dept: ")
+    assert told.endswith("needed, depth. Did you mean depth?")
+    assert "+method.lower.needed=VALUE" in refusal(target)[0]
     # Who makes it later gives the rest.
     check_targets(OmegaConf.create({"method": {"_target_": target, "_partial_": True}}))
     assert "dept" in refusal(target, dept=2, _partial_=True)[0]
@@ -116,9 +106,6 @@ def test_a_search_method_in_place_of_rounds_is_told_where_it_goes(tmp_path):
     target = "specahd.methods.eoh.EoH"
     words = ["tracking=none", f"method._target_={target}"]
     done = call("train", *words, cwd=tmp_path, check=False)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "Expected method to make rounds, as specahd.design.coupled.Coupled does, got "
-        f"{target}; a search method is method.policy: method.policy._target_={target}.\n",
-    )
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert f"method.policy._target_={target}" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -26,6 +26,7 @@ from specahd.search.engine import Engine
 TICKETS = 48
 ROUNDS = 2
 TASKS = 6
+NOTHING = "", "Sorry, I cannot help with that."
 
 
 class Listener:
@@ -133,9 +134,9 @@ class Alike(Checksums):
 class Moody(OfflineProposer):
     """Loses some requests once, and answers some with nothing of use."""
 
-    def __init__(self, bad, lost, garbage="Sorry, I cannot help with that."):
+    def __init__(self, bad, lost):
         super().__init__()
-        self.bad, self.lost, self.garbage = bad, lost, garbage
+        self.bad, self.lost = bad, lost
         self.calls = Counter()
         self._lock = threading.Lock()
 
@@ -149,7 +150,7 @@ class Moody(OfflineProposer):
         if lost and first:
             raise TransportError("Connection reset.")
         with self._lock:
-            text = self.garbage if bad else super().propose(request).text
+            text = NOTHING[rng.integers(2)] if bad else super().propose(request).text
         return Reply(text, 3, 2)
 
 
@@ -164,10 +165,11 @@ def run(
     lag=5,
     replay=None,
     rounds=ROUNDS,
+    tickets=TICKETS,
 ):
     """Run rounds that carry the members over; return the ledger and the journal's records."""
     directory.mkdir(exist_ok=True)
-    ledger = Ledger(TICKETS)
+    ledger = Ledger(tickets)
     members = [Checksums.contract.seed]
     with (
         Journal(directory, repeat=replay is not None) as journal,
@@ -185,8 +187,8 @@ def run(
     ):
         for number in range(1, rounds + 1):
             level = measures(method, number, workers)
-            engine.carry_over(level, members, TICKETS // rounds)
-            spent = engine.run(level, TICKETS // rounds)
-            assert spent == TICKETS // rounds
+            engine.carry_over(level, members, tickets // rounds)
+            spent = engine.run(level, tickets // rounds)
+            assert spent == tickets // rounds
             members = [member.program for member in method.members] or members
     return ledger.read(), list(journals.read_records(directory / "journal.jsonl"))

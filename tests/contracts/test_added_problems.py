@@ -145,7 +145,6 @@ def test_it_refuses_what_every_problem_refuses(test, tmp_path, monkeypatch):
     of_tests = {
         "test_a_spoilt_file_gets_one_sentence": [{"what": what} for what in kind.spoilt],
         "test_a_spoilt_file_of_another_format_gets_one_sentence": formats,
-        "test_what_may_be_a_constraint_is_never_passed_over": [{"stated": "NEVER_HEARD_OF"}],
     }
     asked = inspect.signature(REFUSED[test]).parameters
     readers = [{"reader": reader} for reader in ("read", "read_solution")]
@@ -174,7 +173,7 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     assert all(row["cost"] <= row["baseline_cost"] for row in rows)
     # A checkpoint names no code: who has the problem hands it over.
     problem, checkpoint = problem_of("open_tsp"), tmp_path / "run" / "checkpoint"
-    with pytest.raises(ConfigError, match="The checkpoint's problem 'open_tsp' is not in"):
+    with pytest.raises(ConfigError, match="problem 'open_tsp'"):
         api.load(checkpoint)
     with pytest.raises(ConfigError, match="not both"):
         api.load(checkpoint, problem=problem, baseline="nearest")
@@ -256,9 +255,7 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
 
 def test_no_programs_are_composed_for_a_contract_without_a_vocabulary(tmp_path):
     done = call("train", *SMALL, "problem=cvrp_giant_tour", cwd=tmp_path, env=ENV, check=False)
-    sentence = (
-        "llm=offline composes programs from a vocabulary, and the contract giant_tour has none; "
-        "choose a language model.\n"
-    )
-    assert (done.returncode, done.stderr) == (2, sentence)
+    assert done.returncode == 2
+    assert done.stderr.startswith("llm=offline composes programs")
+    assert "giant_tour" in done.stderr
     assert not list(tmp_path.iterdir())

@@ -31,19 +31,21 @@ def problem_of(name):
     return instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
 
 
-def refusal(problem, path):
+def refusal(name, path, reader="read"):
     with pytest.raises(FileError) as caught:
-        problem.read(path)
+        getattr(problem_of(name), reader)(path)
     return str(caught.value)
 
 
-def assert_one_sentence(sentence, path, *words):
+def assert_refused(name, path, *words, reader="read"):
+    """Check that a file gets one sentence, which has these words."""
+    sentence = refusal(name, path, reader)
     assert sentence.startswith((f"{path}: ", f"{path} "))
     assert sentence.endswith(".")
     assert "\n" not in sentence
-    # One sentence: no full stop but the last is followed by a space.
+    # One sentence: no full stop but the last is followed by a space, or that of a column's name.
     said = sentence.removeprefix(str(path))
-    assert ". " not in said
+    assert ". " not in said.replace("COORD. ", "")
     assert len(said) < 250
     for word in words:
         assert word in said
@@ -65,7 +67,7 @@ def test_a_spoilt_file_gets_one_sentence(name, what, tmp_path):
     spoil, *words = described(name).spoilt[what]
     path = tmp_path / "bad"
     path.write_bytes(spoil(described(name).text(5)))
-    assert_one_sentence(refusal(problem_of(name), path), path, *words)
+    assert_refused(name, path, *words)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -73,9 +75,7 @@ def test_too_few_nodes_are_refused(name, tmp_path):
     kind = described(name)
     path = tmp_path / "bad"
     path.write_text(kind.text(kind.least - 1))
-    assert_one_sentence(
-        refusal(problem_of(name), path), path, "DIMENSION", f"expected at least {kind.least}"
-    )
+    assert_refused(name, path, "DIMENSION", f"expected at least {kind.least}")
     path.write_text(kind.text(kind.least))
     assert problem_of(name).read(path).size == kind.size
 
@@ -87,15 +87,15 @@ def test_what_is_no_file_is_refused(name, reader, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path, what in (
-        (tmp_path, "it is a directory, expected a regular file"),
-        (fifo, "it is a FIFO, expected a regular file"),
-        (Path("/dev/zero"), "it is a device, expected a regular file"),
-        (tmp_path / "missing", "No such file or directory"),
-        (tmp_path / ("x" * 300), "File name too long"),
+        (tmp_path, "a directory"),
+        (fifo, "a FIFO"),
+        (Path("/dev/zero"), "a device"),
+        (tmp_path / "missing", "No such file"),
+        (tmp_path / ("x" * 300), "too long"),
     ):
-        with pytest.raises(FileError) as caught:
-            getattr(problem_of(name), reader)(path)
-        assert str(caught.value) == f"Cannot read {path}: {what}."
+        sentence = refusal(name, path, reader)
+        assert sentence.startswith(f"Cannot read {path}: ")
+        assert what in sentence
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -118,9 +118,7 @@ def test_odd_contents_get_one_sentence(name, reader, tmp_path):
         (b"1" * 500_000 + b"x", "line 1"),
     ):
         path.write_bytes(content)
-        with pytest.raises(FileError) as caught:
-            getattr(problem_of(name), reader)(path)
-        assert_one_sentence(str(caught.value), path, words)
+        assert_refused(name, path, words, reader=reader)
     # Editors of one kind put a mark before the text, and end lines in their own way.
     path.write_bytes(good.replace("\n", "\r\n").encode("utf-8-sig"))
     getattr(problem_of(name), reader)(path)
@@ -134,11 +132,7 @@ def test_no_more_than_memory_allows_is_read(name, reader, tmp_path, monkeypatch)
     with path.open("wb") as file:
         # Without a block on disk.
         file.truncate(1 << 40)
-    with pytest.raises(FileError) as caught:
-        getattr(problem_of(name), reader)(path)
-    assert str(caught.value) == (
-        f"{path} is larger than 128 MiB, the most that is read with the memory that is available."
-    )
+    assert_refused(name, path, "larger than 128 MiB", reader=reader)
 
 
 FIELDS = (
@@ -153,13 +147,13 @@ SECTIONS = (
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("stated", [*FIELDS, *SECTIONS])
-def test_what_may_be_a_constraint_is_never_passed_over(name, stated, tmp_path):
+def test_what_may_be_a_constraint_is_never_passed_over(name, tmp_path):
     """A solution that breaks it would be found feasible, or cost something else."""
     path = tmp_path / "x"
-    lines = f"{stated}\n1 50\n" if stated in SECTIONS else f"{stated} : 50\n"
-    path.write_text(described(name).text(5).replace("EOF", f"{lines}EOF"))
-    assert_one_sentence(refusal(problem_of(name), path), path, stated, "expected")
+    for stated in (*FIELDS, *SECTIONS):
+        lines = f"{stated}\n1 50\n" if stated in SECTIONS else f"{stated} : 50\n"
+        path.write_text(described(name).text(5).replace("EOF", f"{lines}EOF"))
+        assert_refused(name, path, stated, "expected")
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -185,12 +179,9 @@ def test_a_file_of_another_problem_is_named_as_what_it_is(name, tmp_path):
             if theirs.type == kind:
                 problem_of(name).read(path)
                 continue
-            sentence = refusal(problem_of(name), path)
-            assert_one_sentence(sentence, path, "expected", f"problem={other} reads it")
-            assert kind in sentence
+            assert_refused(name, path, "expected", f"problem={other} reads it", kind)
     path.write_text("Route #1: 1 2\nCost 5\n")
-    sentence = refusal(problem_of(name), path)
-    assert_one_sentence(sentence, path, "this is a solution", "incumbent=FILE")
+    assert_refused(name, path, "this is a solution", "incumbent=FILE")
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -212,9 +203,7 @@ def test_solutions_are_read_alike(name, tmp_path):
     assert problem.read_solution(path) == (plain, None)
     for line in ("Rout #1: 2", "Cost five", "1 2 3", "Route #2: x", "Delivery #1: 1", "words"):
         path.write_text(f"{routes}{line}\n")
-        with pytest.raises(FileError) as caught:
-            problem.read_solution(path)
-        assert_one_sentence(str(caught.value), path)
+        assert_refused(name, path, reader="read_solution")
 
 
 @pytest.mark.parametrize(
@@ -231,10 +220,7 @@ def test_a_spoilt_file_of_another_format_gets_one_sentence(name, good, spoil, wo
     path.write_text(good)
     problem_of(name).read(path)
     path.write_bytes(spoil(good))
-    sentence = refusal(problem_of(name), path)
-    assert words in sentence
-    assert "\n" not in sentence
-    assert sentence.endswith(".")
+    assert_refused(name, path, words)
 
 
 # The smallest instances.
@@ -295,7 +281,5 @@ def test_the_command_says_the_sentence_or_repairs(tmp_path):
     done = evaluated(tmp_path, "bad.vrp")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.strip() == (
-        "bad.vrp: CAPACITY is '0', expected an integer in [1, 2147483647]."
-    )
+    assert done.stderr.startswith("bad.vrp: CAPACITY is '0', expected")
     assert not (tmp_path / "bad.vrp.rows").exists()

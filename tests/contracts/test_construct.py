@@ -15,7 +15,7 @@ from specahd.core.program import Level
 from specahd.core.settings import Settings
 from specahd.repair.cases import make_case
 from specahd.repair.passes import check_extensions
-from specahd.routing.base import contracts
+from specahd.routing.base import POOLS, contracts
 from specahd.routing.whole_instance import is_whole
 
 NEAREST = "nearest"
@@ -206,14 +206,15 @@ def test_upper_programs_are_not_searched_for(trained):
 
 
 def test_the_coupled_search_gives_it_all_tickets_of_all_rounds(trained):
+    pools = [f"budget.{pool}=1" for pool in POOLS]
     call(
-        "train", "problem=cvrp", "problem.repair=construct", *SMALL, "hydra.run.dir=coupled",
-        cwd=trained,
+        "train", "problem=cvrp", "problem.repair=construct", *SMALL, *pools, "budget.programs=4",
+        "hydra.run.dir=coupled", cwd=trained,
     )  # fmt: skip
     levels = [(record["round"], record["level"]) for record in samples(trained / "coupled")]
     assert [(key, len(list(group))) for key, group in itertools.groupby(levels)] == [
-        ((1, "lower"), 6),
-        ((2, "lower"), 6),
+        ((1, "lower"), 2),
+        ((2, "lower"), 2),
     ]
 
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -99,80 +99,81 @@ def make(named):
 @pytest.fixture(scope="module")
 def reference(make, tmp_path_factory):
     """A run by one sampler, with bad replies and lost requests: its folder, what it spent."""
-    folder = tmp_path_factory.mktemp("reference")
-    spent, _ = run(folder, make(), Moody(0.3, 0.1), samplers=1, workers=1)
-    return folder, spent
+    folder, proposer = tmp_path_factory.mktemp("reference"), Moody(0.3, 0.1)
+    spent, records = run(folder, make(), proposer, samplers=1, workers=1)
+    return SimpleNamespace(folder=folder, spent=spent, records=records, calls=proposer.calls)
+
+
+@pytest.fixture(scope="module", params=[1, 8])
+def listener(request, make, tmp_path_factory):
+    """What heard all that a method was told and asked, with few and with many open requests."""
+    listener = Listener(make())
+    run(tmp_path_factory.mktemp("told"), listener, Moody(0.2, 0.0), lag=request.param)
+    return listener
 
 
 def content(directory):
     return [(directory / name).read_bytes() for name in FILES]
 
 
-def test_tickets_are_exact_and_bytes_equal_whatever_the_samplers(make, reference, tmp_path):
-    proposer = Moody(0.3, 0.1)
-    spent, records = run(tmp_path / "run", make(), proposer, samplers=7)
-    programs = [record for record in records if "sample" in record]
-    texts = [record for record in records if record.get("record") == "text"]
+def test_tickets_are_exact(reference):
+    spent = reference.spent
+    programs = [record for record in reference.records if "sample" in record]
+    texts = [record for record in reference.records if record.get("record") == "text"]
     assert spent.tickets == len(programs) == TICKETS
     assert spent.auxiliary_calls == len(texts)
     assert spent.prompt_tokens == 3 * (len(programs) + len(texts))
-    lost = {name for name, calls in proposer.calls.items() if calls > 1}
+    lost = {name for name, calls in reference.calls.items() if calls > 1}
     assert spent.refunds == len(lost & {record["sample"] for record in programs}) > 0
     assert {record["outcome"] for record in programs} >= {"ok", "parse_error"}
-    assert content(tmp_path / "run") == content(reference[0])
-    assert spent == reference[1]
-
-
-@pytest.mark.parametrize(("garbage", "lag"), [("Sorry, I cannot help with that.", 1), ("", 8)])
-def test_nothing_of_use_ends_at_the_budget(make, tmp_path, garbage, lag):
-    spent, records = run(tmp_path / "run", make(), Moody(1.0, 0.0, garbage), lag=lag)
-    assert spent.tickets == TICKETS
-    assert {record["outcome"] for record in records if "sample" in record} == {"parse_error"}
 
 
 @pytest.mark.parametrize(
-    ("measures", "outcome", "scores"), [(Failing, "crashed", {0.0}), (Alike, "ok", {0.02})]
+    ("measures", "lag", "rounds", "outcome", "scores"),
+    [
+        (Checksums, 1, 1, "parse_error", set()),
+        (Checksums, 8, 2, "parse_error", set()),
+        (Failing, 8, 1, "crashed", {0.0}),
+        (Alike, 8, 2, "ok", {0.02}),
+    ],
 )
 def test_programs_none_of_which_is_better_end_at_the_budget(
-    make, tmp_path, measures, outcome, scores
+    make, tmp_path, measures, lag, rounds, outcome, scores
 ):
-    method = make()
-    spent, records = run(tmp_path / "run", method, Moody(0.0, 0.0), measures=measures, lag=8)
+    method, tickets = make(), rounds * TICKETS // ROUNDS
+    proposer = Moody(float(outcome == "parse_error"), 0.0)
+    options = {"measures": measures, "lag": lag, "rounds": rounds, "tickets": tickets}
+    spent, records = run(tmp_path / "run", method, proposer, **options)
     programs = [record for record in records if "sample" in record]
-    assert spent.tickets == len(programs) == TICKETS
+    assert spent.tickets == len(programs) == tickets
     assert {record["outcome"] for record in programs} - {"duplicate"} == {outcome}
     assert {record["score"] for record in programs} - {None} == scores
-    assert bool(method.members) == (measures is Alike)
+    if measures is not Checksums:
+        assert bool(method.members) == (measures is Alike)
 
 
-@pytest.mark.parametrize("lag", [1, 8])
-def test_its_state_follows_from_what_it_was_told(make, tmp_path, lag):
-    listener = Listener(make())
-    run(tmp_path / "run", listener, Moody(0.2, 0.0), lag=lag, rounds=1)
+def test_its_state_follows_from_what_it_was_told(make, listener):
     assert listener.threads == {threading.get_ident()}
     again = make()
-    level = Checksums(again, 1, 1)
-    level.rows = {
-        event[0].program.id: event[0].responses
-        for kind, *event in listener.events
-        if kind == "tell" and event[0].retained
-    }
+    level = Checksums(again, 0, 1)
     for kind, *event in listener.events:
         if kind == "begin":
-            level.rows |= {parent.program.id: parent.responses for parent in event[0].carried}
+            level.round += 1
+            level.rows = {parent.program.id: parent.responses for parent in event[0].carried}
             again.begin(replace(event[0], rank=level.rank))
         elif kind == "ask":
             index, asked = event
-            assert again.ask(index, generator(1, Level.LOWER, 1, index)) == asked
+            assert again.ask(index, generator(1, Level.LOWER, level.round, index)) == asked
         else:
             sample, members = event
-            again.tell(sample, generator(1, Level.LOWER, 1, sample.request.index, "tell"))
+            if sample.retained:
+                level.rows[sample.program.id] = sample.responses
+            index = sample.request.index
+            again.tell(sample, generator(1, Level.LOWER, level.round, index, "tell"))
             assert [parent.program.id for parent in again.members] == members
 
 
-def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
-    listener = Listener(make())
-    run(tmp_path / "run", listener, Moody(0.2, 0.0))
+def test_what_it_asks_for_and_keeps_was_measured_in_the_round(listener):
     known = {}
     for kind, *event in listener.events:
         if kind == "begin":
@@ -196,9 +197,10 @@ def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
 
 
 def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(named, reference):
-    folder, _ = reference
-    asked = {
-        record["sample"]: record["hash"] for record in journals.read_records(folder / "wal.jsonl")
+    folder = reference.folder
+    exchanged = {
+        record["sample"]: (record["hash"], record["reply"])
+        for record in journals.read_records(folder / "wal.jsonl")
     }
     measured = {
         record["sample"]: record["cost_before"]
@@ -207,14 +209,13 @@ def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(
     }
     known = {Checksums.contract.seed.id}
     operators = set()
-    for record in journals.read_records(folder / "journal.jsonl"):
+    for record in reference.records:
         if "sample" not in record:
             continue
         assert record["operator"]
         operators.add(record["operator"])
         assert set(record["parents"]) <= known
-        assert record["request"] == asked[record["sample"]]
-        assert record["reply"]
+        assert (record["request"], record["reply"]) == exchanged[record["sample"]]
         assert Outcome(record["outcome"])
         if record["score"] is not None:
             assert record["responses"] == record["sample"]
@@ -224,26 +225,25 @@ def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(
         assert operators >= VARIANTS[named][-1]
 
 
-def test_its_replies_give_the_same_bytes_again_without_who_wrote_them(make, reference, tmp_path):
-    whole, spent = reference
-    again, _ = run(tmp_path / "again", make(), Recorded(whole / "wal.jsonl"), samplers=7)
-    assert content(tmp_path / "again") == content(whole)
+def test_its_replies_give_the_same_bytes_again_whatever_the_samplers(make, reference, tmp_path):
+    replies = Recorded(reference.folder / "wal.jsonl")
+    again, _ = run(tmp_path / "again", make(), replies, samplers=7)
+    assert content(tmp_path / "again") == content(reference.folder)
     # A cassette loses no connection.
-    assert again == replace(spent, refunds=0)
+    assert again == replace(reference.spent, refunds=0)
 
 
 def test_it_goes_on_where_a_killed_run_broke_off(make, reference, tmp_path):
-    whole, spent = reference
     broken = tmp_path / "broken"
-    shutil.copytree(whole, broken)
+    shutil.copytree(reference.folder, broken)
     for name, share in (("wal.jsonl", 0.6), ("journal.jsonl", 0.5), ("responses.jsonl", 0.55)):
         path = broken / name
         # Somewhere in a line, as a kill leaves it.
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     had = {record["sample"] for record in journals.read_records(broken / "wal.jsonl")}
     proposer = Moody(0.3, 0.1)
-    again, _ = run(broken, make(), proposer, replay=Replay.read(broken))
-    assert content(broken) == content(whole)
-    assert again == spent
+    again, _ = run(broken, make(), proposer, samplers=7, replay=Replay.read(broken))
+    assert content(broken) == content(reference.folder)
+    assert again == reference.spent
     assert had
     assert not had & proposer.calls.keys()

@@ -106,14 +106,16 @@ def test_descriptors_say_nothing_of_place_direction_and_scale(name, problem):
     assert 8 <= len(problem.descriptor_names) <= 16
     assert len(set(problem.descriptor_names)) == len(problem.descriptor_names)
     plain = moved(case.instance, 0.0, 1.0, 0.0)
+    ways = ((0, 1, (130.0, -70.0)), (0.7, 1, 0), (0, 0.37, 0), (2, 9, 50))
+    others = [moved(plain, *way) for way in ways]
     for region in regions(problem, case):
         known = problem.describe(plain, case.baseline, region)
         assert known.shape == (len(problem.descriptor_names),)
         assert known.dtype == np.float64
         assert np.isfinite(known).all()
-        for turn, scale, shift in ((0, 1, (130.0, -70.0)), (0.7, 1, 0), (0, 0.37, 0), (2, 9, 50)):
-            other = problem.describe(moved(plain, turn, scale, shift), case.baseline, region)
-            np.testing.assert_allclose(other, known, rtol=1e-6, atol=1e-8)
+        for other in others:
+            found = problem.describe(other, case.baseline, region)
+            np.testing.assert_allclose(found, known, rtol=1e-6, atol=1e-8)
 
 
 @DESCRIBED

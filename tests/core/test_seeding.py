@@ -9,10 +9,6 @@ def first(seed, *path):
     return generator(seed, *path).integers(2**63)
 
 
-def test_the_same_path_gives_the_same_stream():
-    assert first(3, "lower", 2, 17) == first(3, "lower", 2, 17)
-
-
 @pytest.mark.parametrize(
     ("seed", "path"),
     [

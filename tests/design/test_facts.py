@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from offered import PROBLEMS
-from specahd.config import CONF_DIR
+from offered import PROBLEMS, configuration
 from specahd.core.contract import Context, Parent
 from specahd.core.program import Level, Outcome, Program
 from specahd.design.facts import (
@@ -28,7 +26,7 @@ from specahd.routing.base import Region
 
 
 def problem_of(name):
-    return instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
+    return instantiate(configuration(name))
 
 
 @pytest.fixture(scope="module")
@@ -127,22 +125,16 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     assert last.endswith(" ...")
 
 
-def test_of_a_search_the_engine_says_how_much_a_pass_takes(cvrp):
+def test_of_a_search_by_passes_its_insertions_are_told(cvrp):
     _, cases = cvrp
-    problem = CVRP(repair="insertion", max_regions=3)
+    problem = CVRP(repair="insertion", max_regions=3, repairs_per_customer=70)
+    facts = Facts(problem, cases, CallLimits())
     # How much the lower programs' regions held says nothing of a search.
-    [room, *_] = Facts(problem, cases, CallLimits()).upper([0, 1], (), 0.5)
+    [room, *_] = facts.upper([0, 1], (), 0.5)
     low, high = sorted(case.instance.size for case in cases)
     mean = (low + high) / 2
-    assert room.endswith(f" max_groups is 1, max_size {low} to {high} ({mean:.0f} on average).")
-
-
-def test_a_model_is_told_how_many_insertions_are_made(cvrp):
-    _, cases = cvrp
-    problem = CVRP(repair="insertion", repairs_per_customer=70)
-    facts = Facts(problem, cases, CallLimits())
-    [room, *_] = facts.upper([0, 1], (), None)
     assert " A search makes 70 insertions for each of the customers, one for each in a " in room
+    assert room.endswith(f" max_groups is 1, max_size {low} to {high} ({mean:.0f} on average).")
     [region, _, limit] = facts.lower([task(0, [1, 2, 3]), task(1, [4, 5])])
     assert region.endswith(" A program makes 70 insertions for each of the customers of a region.")
     assert f"which take about {70 * 5} calls" in limit

@@ -1,92 +1,23 @@
-"""The compiled passes: exact costs, exact undoing, the same bytes again, nothing hostile taken."""
+"""The compiled passes of all problems: exact costs, the same bytes again, nothing hostile taken.
+
+What differs by problem is in test_routes, test_tours, test_split_passes and test_timed_passes.
+"""
 
 import numpy as np
 import pytest
-from cases import block_of, program_of, translated
+from cases import Place, at_distances, place_of, staying, tour, translated
+from cases import split as split_instance
 
-from specahd.engine import (
-    capacitated,
-    changes,
-    links,
-    passes,
-    programs,
-    route_ends,
-    strings,
-)
-from specahd.engine.capacitated import state_for
+from specahd.engine import changes, links, passes, route_ends, seeds, strings, tour_strings
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
-from specahd.engine.state import Instance, Scratch
-from specahd.problems.cvrp import runners as cvrp
-from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.sdvrp.problem import SDVRP
+from specahd.problems.tsp.problem import TSP
+from specahd.routing.distances import CONVENTION, MATRIX
 from specahd.routing.kernels.distances import CODES
 
-UPPER = (
-    "preceding following route_of neighbours neighbour_distances depot_distances removal_gains "
-    "demands capacity exposures noise progress max_groups max_size"
-)
-LOWER = "detours distances rests noise demand depot_distance capacity progress"
-GROUPS = (
-    strings.adjacent_strings,
-    strings.route_removal,
-    strings.nearest_customers,
-    route_ends.strings_and_ends,
-)
-
-
-@pytest.fixture(scope="module")
-def instance():
-    rng = np.random.default_rng(5)
-    demands = rng.integers(1, 10, 61)
-    demands[0] = 0
-    return CVRPInstance("small", rng.integers(0, 1000, (61, 2)).astype(float), demands, 30)
-
-
-@pytest.fixture(scope="module")
-def block(instance):
-    return block_of(CVRP(), instance)
-
-
-@pytest.fixture(scope="module")
-def upper():
-    return translated(cvrp.GROUPS, strings.adjacent_strings)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def lower():
-    """The only lower program but those that tests add; its number."""
-    held = cvrp.POSITIONS.translated
-    number = 0 if held is None else len(held)
-    translated(cvrp.POSITIONS, strings.greedy_with_blinks)
-    return number
-
-
-def flat(routes):
-    return np.array([node for route in routes for node in (0, *route)][1:], np.int64)
-
-
-def routes_of(answer):
-    routes = [[]]
-    for node in answer.tolist():
-        if node:
-            routes[-1].append(node)
-        else:
-            routes.append([])
-    return routes
-
-
-def search(program, block, instance, lower=0, repairs=3000, seed=0, temperature=20.0):
-    start = flat([[node] for node in range(1, instance.size + 1)])
-    order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature, (lower,))
-    answer = cvrp.GROUPS(program, block, [order.encode(), start])
-    return Report.decode(answer.arrays[0]), answer
-
-
-def is_true(report, answer, instance):
-    """Say whether a report claims what the checker finds."""
-    problem, routes = CVRP(), routes_of(answer.arrays[1])
-    return not problem.check(instance, routes) and report.best == problem.cost(instance, routes)
+NAMES = ["cvrp", "tsp", "sdvrp", "vrptw"]
+ALL = pytest.mark.parametrize("name", NAMES)
 
 
 def test_orders_and_reports_come_back():
@@ -96,165 +27,198 @@ def test_orders_and_reports_come_back():
     assert Report.decode(report.encode()) == report
 
 
-@pytest.mark.parametrize("function", GROUPS)
-def test_hand_written_programs_improve_and_stay_feasible(function, block, instance, lower):
-    program = translated(cvrp.GROUPS, function)
-    report, answer = search(program, block, instance, lower)
-    alone = CVRP().cost(instance, [[node] for node in range(1, instance.size + 1)])
-    assert is_true(report, answer, instance)
-    assert report.best < 0.6 * alone
+@pytest.mark.parametrize(
+    ("name", "groups", "position", "share"),
+    [
+        ("cvrp", strings.adjacent_strings, strings.greedy_with_blinks, 0.6),
+        ("cvrp", strings.route_removal, strings.greedy_with_blinks, 0.6),
+        ("cvrp", strings.nearest_customers, strings.greedy_with_blinks, 0.6),
+        ("cvrp", route_ends.strings_and_ends, strings.greedy_with_blinks, 0.6),
+        ("tsp", tour_strings.neighbouring_strings, tour_strings.greedy_with_blinks, 0.3),
+        ("tsp", seeds.nearest_nodes, seeds.least_detour, 0.3),
+        ("sdvrp", strings.adjacent_strings, strings.greedy_in_parts, 0.8),
+        ("sdvrp", strings.adjacent_strings, seeds.least_detour_per_unit, 0.8),
+    ],
+)
+def test_hand_written_programs_improve_and_stay_feasible(name, groups, position, share):
+    place = place_of(name)
+    upper, _ = translated(place.groups, groups)
+    _, lower = translated(place.positions, position)
+    report, found = place.slice(upper, lower)
+    assert place.is_true(report, found)
+    assert report.best < share * place.cost(place.start)
     assert 3000 <= report.repairs < 3200
     assert report.mended == 0
 
 
-def test_the_same_seed_gives_the_same_bytes(block, instance, upper, lower):
-    first, second, other = (
-        search(upper, block, instance, lower, seed=seed)[1].arrays for seed in (3, 3, 4)
-    )
-    assert all((one == another).all() for one, another in zip(first, second, strict=True))
-    assert len(first[1]) != len(other[1]) or (first[1] != other[1]).any()
+@ALL
+def test_the_same_seed_gives_the_same_bytes(name):
+    first, second, other = (place_of(name).slice(seed=seed, exchanges=20) for seed in (3, 3, 4))
+    assert first[0] == second[0] != other[0]
+    assert all((one == another).all() for one, another in zip(first[1], second[1], strict=True))
 
 
-def test_computed_distances_act_like_a_matrix(block, instance, upper, lower):
-    computed = {name: array for name, array in block.items() if name != "distance_matrix"}
-    computed["convention"] = np.array([CODES[instance.convention]])
-    _, answer = search(upper, computed, instance, lower)
-    _, expected = search(upper, block, instance, lower)
-    for one, another in zip(answer.arrays, expected.arrays, strict=True):
-        assert (one == another).all()
+@ALL
+def test_computed_distances_act_like_a_matrix(name):
+    place = place_of(name)
+    computed = {name: array for name, array in place.block.items() if name != MATRIX}
+    measure = getattr(place.instance, "measure", place.instance.convention)
+    computed[CONVENTION] = np.array([CODES[measure]])
+    report, found = place.slice(block=computed, repairs=1000)
+    expected, routes = place.slice(repairs=1000)
+    assert report == expected
+    assert all((one == another).all() for one, another in zip(found, routes, strict=True))
 
 
-def test_the_state_is_what_was_counted(block, instance, upper, lower):
-    """Costs, loads, edges and what upper programs see, after annealing, against the instance."""
-    search(upper, block, instance, lower, temperature=200.0)
-    state, demands = cvrp.GROUPS._search._state, instance.demands
-    matrix, size = block["distance_matrix"], instance.size
-    nodes, edges = state.nodes, state.edges
-    place = np.where(np.arange(len(nodes)) > size, 0, np.arange(len(nodes)))
-    behind = nodes[1:, links.BEHIND]
-    assert (edges[1:, links.BEHIND] == matrix[place[1:], place[behind]]).all()
-    assert (nodes[behind, links.BEFORE] == np.arange(1, len(nodes))).all()
-    assert (edges[behind, links.BEFORE] == edges[1:, links.BEHIND]).all()
-    assert state.costs[changes.CURRENT] == edges[1:, links.BEHIND].sum()
-    routes = nodes[1 : size + 1, links.ROUTE]
-    assert (np.bincount(routes, demands[1:], len(state.route_loads)) == state.route_loads).all()
-    free = state.free[: state.integers[changes.FREE]]
-    assert sorted([*free.tolist(), *set(routes.tolist())]) == list(range(len(state.route_loads)))
-    capacitated.show(state, cvrp.GROUPS._search._instance)
-    shown = state.upper_inputs[:, 1:]
-    assert (shown[changes.PRECEDING] == place[nodes[1 : size + 1, links.BEFORE]]).all()
-    assert (shown[changes.FOLLOWING] == place[nodes[1 : size + 1, links.BEHIND]]).all()
-    assert (shown[changes.ROUTE_OF] == routes).all()
-    around = matrix[shown[changes.PRECEDING], shown[changes.FOLLOWING]]
-    assert (state.gains[1:] == edges[1 : size + 1, :2].sum(axis=1) - around).all()
+@ALL
+def test_a_group_that_is_too_dear_is_given_up_and_every_bit_restored(name):
+    place = place_of(name)
+    arrays = at_distances(place.block, np.sqrt(place.block[MATRIX] + 0.1))
+    report, _ = place.slice(block=arrays)
+    state = place.held._state
+    used = np.arange(len(state.nodes))
+    if name != "tsp":
+        used = np.flatnonzero(state.nodes[:, links.ROUTE] >= 0)
 
+    def kept():
+        """Return the bits of the solution, but for what nodes off all routes are left with."""
+        own = {"sdvrp": ("heads", "left"), "vrptw": ("start", "latest")}.get(name, ())
+        arrays = [state.nodes[used], state.edges[used], state.route_loads, state.costs]
+        arrays += [state.integers[changes.FREE], *(getattr(state.own, each) for each in own)]
+        return [array.tobytes() for array in arrays]
 
-def test_undo_restores_every_bit(block, instance):
-    rng = np.random.default_rng(1)
-    matrix, demands = np.sqrt(block["distance_matrix"] + 0.1), instance.demands
-    start = flat(np.array_split(1 + rng.permutation(instance.size), 9))
-    state = state_for(start, matrix, demands, 0)
-    size = instance.size
-    near = block["neighbours"], block["neighbour_distances"]
-    given = Instance(matrix, *near, matrix[0].copy(), demands, instance.capacity)
-    nothing, places = np.zeros(0), np.zeros(1, np.int64)
-    log, gaps, found = np.zeros((40, 3), np.int32), np.zeros((40, 3)), np.zeros((6, 1))
-    scratch = Scratch(places, log, gaps, found, places, nothing)
-    for _ in range(50):
-        before = [array.copy() for array in (state.nodes, state.edges, state.route_loads)]
-        group = 1 + rng.permutation(size)[: rng.integers(1, 20)]
-        line = 0
-        for node in group:
-            line, _ = capacitated.remove(state, given, scratch, line, node, 0.0)
-        for node in group:
-            places[0] = rng.choice(np.flatnonzero(state.nodes[:, links.ROUTE] >= 0)[:-900])
-            around = [places[0], state.nodes[places[0], links.BEHIND]]
-            ways = [matrix[node, 0 if end > size else end] for end in around]
-            found[[programs.DISTANCE_BEFORE, programs.DISTANCE_BEHIND], 0] = ways
-            capacitated.insert(state, given, scratch, line, node, 1, 0, False, 0.0)
-            line += 1
-        capacitated.undo(state, given, scratch, len(group), line)
-        removed = np.isin(np.arange(len(state.nodes)), group, invert=True)
-        assert (before[0] == state.nodes).all()
-        assert (before[1].view(np.int64) == state.edges.view(np.int64)).all()
-        assert (before[2] == state.route_loads).all()
-        assert removed.any()
+    before = kept()
+    everywhere = place.upper_of("return np.argsort(noise[:len(preceding) - 1])[:20] + 1")
+    worst = place.lower_of("return int(np.argmax(detours))")
+    later, found = place.further(everywhere, worst, repairs=500, temperature=0.0, groups=1)
+    assert (later.kept, found) == (report.kept, [])
+    assert kept() == before
+    assert 0 < later.repairs - report.repairs < 0.8 * 20 * (later.passes - report.passes)
 
 
 @pytest.mark.parametrize(
-    ("body", "wrong"),
+    ("name", "answer", "wrong"),
     [
-        ("return len(detours) * 0 - 1", True),
-        ("return len(detours) + 10**9", True),
-        ("return len(detours)", True),
-        ("return int(1 / (demand - demand))", True),
-        ("return int(len(detours) - 1)", False),
-        ("return len(detours) * 0", False),
+        ("cvrp", "len(detours) * 0 - 1", True),
+        ("cvrp", "len(detours) + 10**9", True),
+        ("cvrp", "int(1 / (demand - demand))", True),
+        ("cvrp", "len(detours) * 0", False),
+        ("tsp", "len(detours)", True),
+        ("tsp", "int(1 / (progress - progress))", True),
+        ("tsp", "int(len(detours) - 1)", False),
+        ("sdvrp", "len(detours)", True),
+        ("sdvrp", "int(detours[len(detours)])", True),
+        ("sdvrp", "len(detours) - 1", False),
+        # As many parts as there can be.
+        ("sdvrp", "int(np.argmin(quantities))", False),
+        ("sdvrp", "int(np.argmax(detours / quantities))", False),
     ],
 )
-def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
-    number = len(cvrp.POSITIONS.translated)
-    cvrp.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
-    report, answer = search(upper, block, instance, number, repairs=1000)
-    assert report.mended == (report.repairs if wrong else 0)
-    if len(answer.arrays) > 1:
-        assert is_true(report, answer, instance)
+def test_whatever_lower_programs_answer_the_solution_is_feasible(name, answer, wrong):
+    place = place_of(name)
+    lower = place.lower_of(f"return {answer}")
+    report, found = place.slice(lower=lower, repairs=1000, temperature=1e6)
+    assert place.is_true(report, found)
+    assert report.kept > 0
+    if wrong and name == "sdvrp":
+        # A customer may be asked for again, part by part.
+        assert report.mended >= report.repairs
+    else:
+        assert report.mended == wrong * report.repairs
 
 
 @pytest.mark.parametrize(
-    "body",
+    "answer",
     [
-        "return demands + 1",
-        "return np.full(5000, 3)",
-        "return np.arange(-40, 5000)",
-        "return np.array([1, 1, 0, 0, 0, 1, 2, 61, 62, 2**62, -(2**62)])",
+        "preceding + 1",
+        "np.full(5000, 3)",
+        "np.arange(-40, 5000)",
+        "np.array([1, 1, 0, 0, 0, 1, 2, 61, 62, 2**62, -(2**62)])",
     ],
 )
-def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lower):
-    program = cvrp.GROUPS.translate(program_of("choose", UPPER, body), "choose")
-    report, answer = search(program, block, instance, lower, repairs=500)
+def test_hostile_answers_of_upper_programs_are_dropped(answer):
+    place = place_of("cvrp")
+    report, found = place.slice(place.upper_of(f"return {answer}"), repairs=500)
     assert report.dropped > 0
     assert report.repairs >= 500
-    if len(answer.arrays) > 1:
-        assert is_true(report, answer, instance)
+    assert place.is_true(report, found)
 
 
-@pytest.mark.parametrize("body", ["return demands[:0].copy()", "return demands[10**6 + demands]"])
-def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower):
-    program = cvrp.GROUPS.translate(program_of("choose", UPPER, body), "choose")
-    report, answer = search(program, block, instance, lower, repairs=500)
-    assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
-    assert len(answer.arrays) == 1
+@pytest.mark.parametrize("answer", ["demands[:0].copy()", "demands[10**6 + demands]"])
+def test_a_program_that_names_nobody_ends_the_slice(answer):
+    place = place_of("cvrp")
+    report, found = place.slice(place.upper_of(f"return {answer}"), repairs=500)
+    assert (report.repairs, report.passes, found) == (0, passes.EMPTY_PASSES, [])
 
 
-def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
-    _, answer = search(upper, block, instance, lower)
-    groups = translated(cvrp.GROUPS, strings.nearest_customers)
-    source = program_of("worst", LOWER, "return int(np.argmax(detours))")
-    cvrp.POSITIONS.translate(source, "worst")
-    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(cvrp.POSITIONS.translated) - 1,))
-    said = cvrp.GROUPS(groups, block, [order.encode(), answer.arrays[1]]).arrays[0]
+@pytest.mark.parametrize("name", ["tsp", "sdvrp"])
+def test_groups_are_named_as_a_pass_reads_them(name):
+    place = place_of(name)
+    last = len(place.block["neighbours"]) - 1
+    named = [3, 1, 7, 9, 3, 0, -4, 10**9, 0, 5, last + 1, last, 0, 2, 0, 6]
+    upper = place.upper_of(f"return np.array({named})")
+    sizes, members = place.proposed(upper, Order.asking(0, 3, 3, 0.5))
+    assert (sizes, members) == ([3, 2, 1], [3, 1, 7, 5, last, 2])
+
+
+@pytest.mark.parametrize(
+    ("problem", "instance", "routes", "named"),
+    [
+        (TSP(), tour(5, 1), [[3, 1, 4, 2]], ([1, 2], [4, 1, 2])),
+        # Behind 1 and 4 comes the depot, which stands between two groups.
+        (SDVRP(), split_instance(2, 4, (9, 10), 50), [[2, 4, 0, 3, 1], [9, 9, 0, 9, 9]],
+         ([2], [4, 1])),
+    ],
+    ids=["tsp", "sdvrp"],
+)  # fmt: skip
+def test_who_names_groups_sees_the_solution(problem, instance, routes, named):
+    place = Place(problem, instance)
+    upper = place.upper_of("return following[1:] * 1")
+    routes = [np.array(each) for each in routes]
+    assert tuple(place.proposed(upper, Order.asking(0, 9, 4, 0.0), routes)) == named
+
+
+@ALL
+def test_a_lower_program_alone_moves_the_given_group(name):
+    place, group = place_of(name), [7, 3, 22]
+    program, _ = translated(place.positions, place.positions._functions[0])
+    order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
+    inputs = [order.encode(), *place.routes, np.array(group)]
+    said, *found = place.positions(program, place.block, inputs).arrays
     report = Report.decode(said)
-    assert report.cost == report.best == CVRP().cost(instance, routes_of(answer.arrays[1]))
-    assert report.kept == 0
-    # Of the 5 to 15 customers of a group.
-    assert report.repairs < 2.5 * 4 * report.passes
+    # The last of a group are not inserted where it is given up.
+    assert 30 <= report.repairs < 33
+    assert place.is_true(report, found)
+    assert report.best < place.cost(place.start)
+    assert staying(found, group) == staying(place.routes, group)
 
 
-def test_a_slice_goes_on_where_the_last_one_ended(block, instance, upper, lower):
-    report, _ = search(upper, block, instance, lower)
-    order = Order(0, 10**9, 0.05, 4, 30, 0.0, 1.0, 0.0, 0.0, (lower,))
-    answer = cvrp.GROUPS(upper, block, [order.encode(), np.zeros(0, np.int64)])
-    later = Report.decode(answer.arrays[0])
+def test_a_slice_goes_on_where_the_last_one_ended():
+    place = place_of("cvrp")
+    report, _ = place.slice()
+    order = Order(0, 10**9, 0.05, 4, 30, 0.0, 1.0, 0.0, 0.0, (place.lower,))
+    inputs = [order.encode(), np.zeros(0, np.int64)]
+    said, *found = place.groups(place.upper, place.block, inputs).arrays
+    later = Report.decode(said)
     assert later.repairs > report.repairs
     assert later.best <= report.best
-    assert (later.best < report.best) == (len(answer.arrays) > 1)
+    assert (later.best < report.best) == bool(found)
 
 
-@pytest.mark.parametrize("routes", [[], [1, 2], [*range(1, 61), 60], [*range(1, 61), 61]])
-def test_routes_that_are_no_solution_are_refused(routes, block, instance):
-    with pytest.raises(ValueError, match="Expected each customer"):
-        state_for(np.array(routes, np.int64), block["distance_matrix"], instance.demands, 0)
+@pytest.mark.parametrize("name", ["cvrp", "tsp", "sdvrp"])
+@pytest.mark.parametrize("wrong", ["no stop", "few stops", "one twice", "one unknown"])
+def test_routes_that_are_no_solution_are_refused(name, wrong):
+    place = place_of(name)
+    stops, *given = place.routes
+    stops = {
+        "no stop": stops[:0],
+        "few stops": stops[:2],
+        "one twice": np.where(stops == 1, 2, stops),
+        "one unknown": np.where(stops == 1, 99, stops),
+    }[wrong]
+    routes = [stops, *(array[: len(stops)] for array in given)]
+    with pytest.raises(ValueError, match="Expected"):
+        place.groups.search_for(place.block, routes, 0)
 
 
 def test_random_numbers_fill_the_unit_interval():

@@ -1,11 +1,12 @@
 """Searches with numbers along a curve: nobody who asks them sees those numbers."""
 
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import translated
+from cases import Place, staying, translated
 
 from specahd import api
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
@@ -15,38 +16,11 @@ from specahd.engine.orders import Order, Report
 from specahd.engine.renumbered import RenumberedSearch
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.written import in_turn
-from specahd.problems.cvrp import runners as cvrp
-from specahd.problems.vrptw import runners as vrptw
 from specahd.routing.groups import separated
 from specahd.routing.space_filling import along_curve
 
 CUSTOMERS = 650
 ORDER = Order(3, 5000, 0.0, 2, 30, 0.0, 1.0, 50.0, 1.0)
-
-
-class Place:
-    """An instance with numbers along a curve, a solution, and its block of arrays."""
-
-    def __init__(self, name):
-        self.problem = api.make_problem(name, baseline=api.make_problem(name).construction)
-        small = next(self.problem.generate("validation", 1))
-        rng = np.random.default_rng(2)
-        picked = np.concatenate(([0], rng.integers(1, small.size + 1, CUSTOMERS)))
-        moved = small.coords[picked] + rng.integers(0, 500, (CUSTOMERS + 1, 2))
-        changed = {"coords": moved, "demands": small.demands[picked]}
-        if name == "vrptw":
-            columns = ("ready", "due", "service")
-            times = {each: getattr(small.windows, each)[picked] for each in columns}
-            times["due"] = np.full(CUSTOMERS + 1, 1e5)
-            changed["windows"] = replace(small.windows, **times)
-        self.data = replace(small, name="large", **changed)
-        self.start = self.problem.baseline(self.data)
-        self.routes = self.problem.flat(self.data, self.start)
-        self.alone = (np.insert(np.arange(1, CUSTOMERS + 1), np.arange(CUSTOMERS), 0)[1:],)
-        self.runners = {"cvrp": cvrp, "vrptw": vrptw}[name]
-        self.search_for = self.runners.GROUPS.search_for
-        self.shared = shared_block(self.problem, self.data)
-        self.arrays = self.shared.arrays(0)
 
 
 @pytest.fixture(scope="module")
@@ -60,49 +34,63 @@ def small():
 
 @pytest.fixture(scope="module", params=["cvrp", "vrptw"])
 def place(request, small):
-    made = Place(request.param)
-    yield made
-    made.shared.close()
+    """A place with numbers along a curve."""
+    name = request.param
+    problem = api.make_problem(name, baseline=api.make_problem(name).construction)
+    given = next(problem.generate("validation", 1))
+    rng = np.random.default_rng(2)
+    picked = np.concatenate(([0], rng.integers(1, given.size + 1, CUSTOMERS)))
+    moved = given.coords[picked] + rng.integers(0, 500, (CUSTOMERS + 1, 2))
+    changed = {"coords": moved, "demands": given.demands[picked]}
+    if name == "vrptw":
+        columns = ("ready", "due", "service")
+        times = {each: getattr(given.windows, each)[picked] for each in columns}
+        times["due"] = np.full(CUSTOMERS + 1, 1e5)
+        changed["windows"] = replace(given.windows, **times)
+    data = replace(given, name="large", **changed)
+    with closing(shared_block(problem, data)) as shared:
+        yield Place(problem, data, problem.baseline(data), shared.arrays(0))
 
 
 def test_large_instances_without_a_matrix_are_renumbered(place, monkeypatch):
-    assert isinstance(place.search_for(place.arrays, place.routes, 0), RenumberedSearch)
-    looked_up = {name: each for name, each in place.arrays.items() if name != "convention"}
+    assert isinstance(place.groups.search_for(place.block, place.routes, 0), RenumberedSearch)
+    looked_up = {name: each for name, each in place.block.items() if name != "convention"}
     looked_up["distance_matrix"] = np.ones((CUSTOMERS + 1, CUSTOMERS + 1))
-    assert type(place.search_for(looked_up, place.routes, 0)) is place.runners.GROUPS.kind
+    assert type(place.groups.search_for(looked_up, place.routes, 0)) is place.groups.kind
     monkeypatch.setattr(renumbered, "SMALL", CUSTOMERS + 1)
-    assert type(place.search_for(place.arrays, place.routes, 0)) is place.runners.GROUPS.kind
+    assert type(place.groups.search_for(place.block, place.routes, 0)) is place.groups.kind
 
 
 @pytest.mark.parametrize("part", [False, True])
 def test_numbers_inside_follow_the_curve(place, part):
     [routes] = place.routes
     kept = routes[: np.flatnonzero(routes == 0)[10]] if part else routes
-    inside = place.search_for(place.arrays, [kept], 0, part=part)
+    inside = place.groups.search_for(place.block, [kept], 0, part=part)
     assert inside._nodes[0] == 0
     assert sorted(inside._nodes) == sorted({0, *kept.tolist()})
-    assert (np.diff(along_curve(place.data.coords[inside._nodes[1:]])) >= 0).all()
+    assert (np.diff(along_curve(place.instance.coords[inside._nodes[1:]])) >= 0).all()
+
+
+def alone(place):
+    return place.problem.flat(place.instance, place.problem.trivial_solution(place.instance))
 
 
 @pytest.mark.integration
 def test_the_best_routes_cost_what_is_reported(place):
-    upper = place.runners.GROUPS.always("np.arange(1, 31)")
-    positions = place.runners.POSITIONS
-    search = place.search_for(place.arrays, place.alone, 0)
+    upper = place.groups.always("np.arange(1, 31)")
+    positions = place.positions
+    search = place.groups.search_for(place.block, alone(place), 0)
     said, *routes = search.run(upper, positions.always("int(np.argmin(a0))"), ORDER).arrays
-    solution = place.problem.unflat(place.data, routes)
-    assert place.problem.check(place.data, solution) == ()
-    cost = place.problem.cost(place.data, solution)
-    parts = getattr(place.data, "parts", 1)
-    assert Report.decode(said).best / parts == pytest.approx(cost, rel=1e-9)
-    first = place.problem.unflat(place.data, place.alone)
-    assert cost < place.problem.cost(place.data, first)
+    solution = place.problem.unflat(place.instance, routes)
+    assert place.problem.check(place.instance, solution) == ()
+    assert Report.decode(said).best == pytest.approx(place.cost(solution), rel=1e-9)
+    assert place.cost(solution) < place.cost(place.problem.trivial_solution(place.instance))
 
 
-def test_groups_are_named_and_given_in_the_numbers_outside(small):
-    place = Place("cvrp")
-    upper = translated(cvrp.GROUPS, strings.adjacent_strings)
-    search = place.search_for(place.arrays, place.routes, 0)
+@pytest.mark.parametrize("place", ["cvrp"], indirect=True)
+def test_groups_are_named_and_given_in_the_numbers_outside(place):
+    upper, _ = translated(place.groups, strings.adjacent_strings)
+    search = place.groups.search_for(place.block, place.routes, 0)
     sizes, customers = search.propose(upper, ORDER).arrays
     group = customers[: sizes[0]]
     # Strings: most of them are beside another one.
@@ -110,19 +98,12 @@ def test_groups_are_named_and_given_in_the_numbers_outside(small):
     moved = np.isin(routes, group)
     assert (np.convolve(moved, [1, 0, 1], "same")[moved] > 0).mean() > 0.5
     # Where a group is given, nobody else moves.
-    lower = cvrp.POSITIONS.always("int(np.argmin(a0))")
-    search = place.search_for(place.arrays, place.alone, 0)
-    _, after = search.run(cvrp.GROUPS.nobody, lower, ORDER, group).arrays
+    lower = place.positions.always("int(np.argmin(a0))")
+    search = place.groups.search_for(place.block, alone(place), 0)
+    _, after = search.run(place.groups.nobody, lower, ORDER, group).arrays
     assert sorted(after[after > 0]) == list(range(1, CUSTOMERS + 1))
     assert len(separated(after)) < CUSTOMERS
-    assert staying(after, group) == staying(*place.alone, group)
-    place.shared.close()
-
-
-def staying(routes, group):
-    """Return the routes of those who are not in a group."""
-    parts = (tuple(part) for part in separated(routes[~np.isin(routes, group)]))
-    return {part for part in parts if part}
+    assert staying([after], group) == staying(alone(place), group)
 
 
 @pytest.mark.parametrize(("progress", "first"), [(0.0, 0), (0.05, 5000), (0.1, 0), (0.999, 9900)])

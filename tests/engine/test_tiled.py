@@ -7,44 +7,33 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import translated
+from cases import Place
 
 from specahd import api
 from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine import interfaces, runner, strings, tiled, timed_strings
+from specahd.engine import interfaces, runner, tiled
 from specahd.engine.blocks import shared_block
 from specahd.engine.neighbourhood_search import run_search
 from specahd.engine.orders import Order, Report
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
-from specahd.problems.cvrp import runners as cvrp
-from specahd.problems.vrptw import runners as vrptw
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import separated
 from specahd.sandbox.calls import Result
 
-RUNNERS = {
-    "cvrp": (
-        *(cvrp.GROUPS, strings.adjacent_strings),
-        *(cvrp.POSITIONS, strings.greedy_with_blinks),
-    ),
-    "vrptw": (
-        *(vrptw.GROUPS, timed_strings.strings_in_time),
-        *(vrptw.POSITIONS, strings.greedy_in_time),
-    ),
-}
-"""What compiles upper programs and one of them, and the same of lower ones."""
+NAMES = ["cvrp", "vrptw"]
 
 
 class Here:
     """Answers as a process of programs does, in this one; may be told to say something else."""
 
-    def __init__(self, uppers, program, arrays, change=lambda output: output):
+    def __init__(self, place, change=lambda output: output):
+        uppers = place.groups
         self._runner = runner.UpperProgram(uppers.family, uppers.kind, interfaces.GROUPS, [])
         self._runner.lowers = uppers.lowers
-        self._program, self._arrays, self._change = program, arrays, change
+        self._program, self._arrays, self._change = place.upper, place.block, change
         self.asked, self.said = [], []
 
     def call(self, call):
@@ -54,48 +43,41 @@ class Here:
         return Result(Outcome.OK, self.said[-1], "", 0.0, answer.fallbacks)
 
 
-class Place:
-    """An instance, a solution to begin with, and the hand-written programs in this process."""
+class Parted(Place):
+    """A place whose routes several processes share; they are in this process."""
 
     def __init__(self, name):
-        self.problem = api.make_problem(name, baseline=api.make_problem(name).construction)
-        self.data = next(self.problem.generate("validation", 1))
+        problem = api.make_problem(name, baseline=api.make_problem(name).construction)
+        data = next(problem.generate("validation", 1))
         if name == "vrptw":
             # The engine counts in tenths of what solutions cost.
-            self.data = replace(self.data, convention=Convention.DIMACS)
-        self.parts = getattr(self.data, "parts", 1)
-        self.start = self.problem.baseline(self.data)
-        self.cost = self.problem.cost(self.data, self.start)
-        [self.flat] = self.problem.flat(self.data, self.start)
-        self.shared = shared_block(self.problem, self.data)
-        self.arrays = self.shared.arrays(0)
-        self.uppers, choosing, positions, written = RUNNERS[name]
-        self.upper = translated(self.uppers, choosing)
-        self.lower = 0 if positions.translated is None else len(positions.translated)
-        translated(positions, written)
+            data = replace(data, convention=Convention.DIMACS)
+        self.shared = shared_block(problem, data)
+        super().__init__(problem, data, problem.baseline(data), self.shared.arrays(0))
+        [self.flat] = self.routes
 
     def workers(self, *changes):
-        return [Here(self.uppers, self.upper, self.arrays, change) for change in changes]
+        return [Here(self, change) for change in changes]
 
     def engine(self, workers, seed=0, **options):
-        return TiledEngine(workers, self.problem, self.data, self.arrays, 1, seed, **options)
+        return TiledEngine(workers, self.problem, self.instance, self.block, 1, seed, **options)
 
     def searched(self, workers, repairs=20_000, seed=0, slices=1, each=4000, start=None):
         start = start or self.start
-        cost = self.problem.cost(self.data, start)
+        data, cost = self.instance, self.problem.cost(self.instance, start)
         engine = self.engine(workers, seed)
         engine.lowers, engine._slices = (self.lower,), slices
         engine.start(start)
         limit = SearchLimit(repairs=repairs)
-        found = run_search(self.problem, self.data, start, cost, engine, limit, slice_repairs=each)
-        assert self.problem.check(self.data, found.solution) == ()
-        assert self.problem.cost(self.data, found.solution) == found.cost <= cost
+        found = run_search(self.problem, data, start, cost, engine, limit, slice_repairs=each)
+        assert self.problem.check(data, found.solution) == ()
+        assert self.problem.cost(data, found.solution) == found.cost <= cost
         return found
 
 
 @pytest.fixture(scope="module")
 def places():
-    made = {name: Place(name) for name in RUNNERS}
+    made = {name: Parted(name) for name in NAMES}
     yield made
     for place in made.values():
         place.shared.close()
@@ -106,10 +88,10 @@ def as_it_is(output):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
     place = places[name]
-    part, other = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))
+    part, other = tiles(place.flat, place.instance.coords, 2, np.random.default_rng(0))
     [worker] = place.workers(as_it_is)
     order = Order(3, 5000, 0.0, 2, 30, 0.0, 1.0, 50.0, 1.0, (place.lower,), part=True)
     call = tiled.Call(0, 0, (order.encode(), part))
@@ -118,31 +100,30 @@ def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
     for routes, cost in ((current, report.cost), (best, report.best)):
         assert sorted(routes[routes > 0]) == sorted(part[part > 0])
         whole = separated(np.concatenate([routes, [0], other]))
-        assert place.problem.check(place.data, whole) == ()
-        expected = place.problem.cost(place.data, separated(routes))
-        assert cost / place.parts == pytest.approx(expected, rel=1e-12)
-    assert report.best / place.parts < place.problem.cost(place.data, separated(part))
+        assert place.problem.check(place.instance, whole) == ()
+        assert cost == pytest.approx(place.cost(separated(routes)), rel=1e-12)
+    assert report.best < place.cost(separated(part))
     assert 5000 <= report.repairs < 5100
     # What follows goes on from there.
     more, *_ = worker.call(tiled.Call(0, 0, (order.encode(), part[:0]))).output
     assert Report.decode(more).repairs >= 10_000
 
 
-@pytest.mark.parametrize("name", RUNNERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_lists_of_a_part_name_its_customers_in_their_order(places, name):
     place = places[name]
-    part, _ = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))
-    search = place.uppers.search_for(place.arrays, (part,), 0, part=True)
+    part, _ = tiles(place.flat, place.instance.coords, 2, np.random.default_rng(0))
+    search = place.groups.search_for(place.block, (part,), 0, part=True)
     _, near, away, depot, demands, _ = search._search._instance
     nodes = np.array([0, *sorted(part[part > 0])])
-    assert (demands == place.data.demands[nodes]).all()
+    assert (demands == place.instance.demands[nodes]).all()
     cut = 0
     for own, node in enumerate(nodes[1:].tolist(), 1):
-        known = place.arrays["neighbours"][node].tolist()
+        known = place.block["neighbours"][node].tolist()
         inside = [other for other in known if other in nodes]
         assert nodes[near[own, : len(inside)]].tolist() == inside
         assert (near[own, len(inside) :] == own).all()
-        matrix = place.arrays["distance_matrix"]
+        matrix = place.block["distance_matrix"]
         assert (away[own, : len(inside)] == matrix[node, inside]).all()
         assert (np.diff(away[own]) >= 0).all()
         assert depot[own] == matrix[0, node]
@@ -160,7 +141,7 @@ def test_equal_seeds_and_repairs_are_equal_routes(places, name, repairs):
     assert one.solution == two.solution != other.solution
     assert (one.failure, one.ended) == ("", "repairs")
     assert one.repairs == two.repairs >= repairs
-    assert one.cost < place.cost
+    assert place.parts * one.cost < place.cost(place.start)
 
 
 def test_a_round_hands_out_each_route_once_and_goes_on_for_its_slices(places):
@@ -210,7 +191,7 @@ def test_a_round_begins_with_what_the_last_one_left_even_if_it_is_worse(places):
         left = np.concatenate([[*worker.said[number - 1][1], 0] for worker in workers])
         handed = np.concatenate([worker.asked[number][1] for worker in workers])
         assert sorted(separated(left)) == sorted(separated(handed))
-        costs.append(place.problem.cost(place.data, separated(left)))
+        costs.append(place.cost(separated(left)))
     assert costs[0] > good.cost >= found.cost
 
 
@@ -249,8 +230,8 @@ def wrong_best(output):
         (joined, "infeasible_merge: Route"),
         (wrong_best, "infeasible_merge: Customer"),
         (lambda output: output[:1], "invalid_output"),
-        (lambda output: (output[0][:5], output[1]), "invalid_output: Expected a report of 8"),
-        (lambda output: (-output[0], output[1]), "invalid_output: The report holds"),
+        (lambda output: (output[0][:5], output[1]), "invalid_output"),
+        (lambda output: (-output[0], output[1]), "invalid_output"),
     ],
 )
 def test_a_worker_that_lies_ends_the_search_and_the_best_stands(places, change, word):
@@ -272,7 +253,7 @@ def test_a_worker_that_claims_what_it_does_not_show_spoils_nothing(places):
 @contextmanager
 def processes(place, workers=2, programs=None):
     programs = programs or programs_for(place.problem, BY_HAND)
-    options = (place.problem, place.data, programs, 0, 1 << 30, True)
+    options = (place.problem, place.instance, programs, 0, 1 << 30, True)
     with tiled_engine(*options, lambda status: None, workers) as engine:
         engine.start(place.start)
         yield engine
@@ -288,11 +269,11 @@ def test_a_worker_that_is_killed_costs_a_sentence(places):
                 os.kill(killed, signal.SIGKILL)
 
         found = run_search(
-            *(place.problem, place.data, place.start, place.cost, engine),
+            *(place.problem, place.instance, place.start, place.cost(place.start), engine),
             SearchLimit(repairs=20_000),
             kill,
             slice_repairs=4000,
         )
     assert (found.ended, found.failure) == ("failed", "crashed: killed by SIGKILL")
-    assert place.problem.check(place.data, found.solution) == ()
-    assert place.problem.cost(place.data, found.solution) == found.cost < place.cost
+    assert place.problem.check(place.instance, found.solution) == ()
+    assert place.cost(found.solution) == found.cost < place.cost(place.start)

@@ -57,17 +57,11 @@ def test_the_judge_tells_what_programs_do(free, body, kind, detail):
     assert detail in (None, verdict.detail)
 
 
-def test_the_judge_tells_a_wrong_answer(free):
-    wrong = replace(free, compiled="once:one_more")
+@pytest.mark.parametrize("compiled", ["once:one_more", "heaps:0:once:STALE"])
+def test_the_judge_tells_a_wrong_answer_and_what_depends_on_the_heap(free, compiled):
+    wrong = replace(free, compiled=compiled)
     with wrong.sandbox:
         verdict = wrong.judge(f"def answer({', '.join(free.arguments)}):\n    return total\n")
-    assert verdict.kind == "differ"
-
-
-def test_it_tells_what_depends_on_the_heap(free):
-    stale = replace(free, compiled="heaps:0:once:STALE")
-    with stale.sandbox:
-        verdict = stale.judge(f"def answer({', '.join(free.arguments)}):\n    return total\n")
     assert verdict.kind == "differ"
 
 

@@ -2,32 +2,19 @@
 
 Transport faults depend on the sample and on how often it was asked for, bad
 replies on the sample alone: whatever the order of requests and whatever fails,
-a sample gets the same reply in the end. The header ``X-Client-Request-Id``
-names the sample; without it, the prompt does.
-
-    python tests/llm/server.py --port-file P --seed 0 --faults 0.1 --bad 0.3
-
-``GET /counts`` tells what was done so far.
+a sample gets the same reply in the end. The header ``X-Client-Request-Id`` names it.
 """
 
-import argparse
 import gzip
-import hashlib
 import json
-import sys
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 
-if __name__ == "__main__":
-    # What the suites share lies one folder up; pytest finds it by itself.
-    sys.path.append(str(Path(__file__).parent.parent))
-
-from server_behaviour import BAD, REFUSALS, Schedule, offline, spoilt
+from server_behaviour import BAD, REFUSALS, Schedule, spoilt
 
 from loopback import LoopbackHandler, LoopbackServer
 
@@ -58,9 +45,9 @@ class Server(LoopbackServer):
     def __init__(
         self, answer, schedule=None, *, key=None, models=("tested",), lists=True, latency=0.0,
         stall=1.0, wait=1, counts_tokens=True, wordy=False, obeys_stream=True, compresses=False,
-        port=0, spell=str,
+        spell=str,
     ):  # fmt: skip
-        super().__init__(Handler, port, key)
+        super().__init__(Handler, 0, key)
         self.answer = answer
         self.schedule = schedule or Schedule()
         self.models = models
@@ -99,8 +86,6 @@ class Handler(LoopbackHandler):
     """Plays one connection."""
 
     def do_GET(self):
-        if self.path == "/counts":
-            return self._json(200, self.server.counts)
         if not self._admitted():
             return None
         if self.path == "/v1/models" and self.server.lists:
@@ -119,8 +104,7 @@ class Handler(LoopbackHandler):
             self._complain("404")
             return
         prompt = body["messages"][-1]["content"]
-        sample = self.headers.get("X-Client-Request-Id")
-        sample = sample or hashlib.sha256(prompt.encode()).hexdigest()
+        sample = self.headers["X-Client-Request-Id"]
         headers = {name.lower(): value for name, value in self.headers.items()}
         behaviour = self.server.take(sample, body, headers)
         self.server.closing.wait(self.server.latency)
@@ -240,32 +224,3 @@ class Spoken:
     def _envelope(self, kind, choices, usage):
         envelope = {"id": "x", "object": kind, "created": 0, "model": self.body["model"]}
         return envelope | {"choices": choices} | ({"usage": usage} if usage else {})
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--port-file", type=Path, help="where the port is written once it listens")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--faults", type=float, default=0.0, help="share of requests")
-    parser.add_argument("--bad", type=float, default=0.0, help="share of samples")
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
-    parser.add_argument("--stall", type=float, default=5.0, help="seconds of silence")
-    parser.add_argument("--key", help="the key that requests must present")
-    options = parser.parse_args()
-    schedule = Schedule(options.seed, options.faults, options.bad)
-    server = Server(
-        offline(options.seed), schedule, key=options.key, latency=options.latency,
-        stall=options.stall, port=options.port,
-    )  # fmt: skip
-    if options.port_file:
-        written = options.port_file.with_suffix(".part")
-        written.write_text(str(server.server_address[1]))
-        written.rename(options.port_file)
-    sys.stdout.write(f"{server.url}\n")
-    sys.stdout.flush()
-    server.serve_forever()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,11 @@
 """How the loopback server answers, and how it misbehaves."""
 
-import hashlib
 import random
 import re
 import threading
 from dataclasses import dataclass
 
-from offered import PROBLEMS, contract_of
+from offered import contract_of
 from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.core.seeding import generator
@@ -92,41 +91,19 @@ def spoilt(text, behaviour, sample):
             return "".join(chr(rng.choice((0, 7, 0x85, 0x202E, 0x2028, 0xD83D, 0xFFFF, 0x1F4A9)))
                            for _ in range(200))  # fmt: skip
         case "huge":
-            return text + "#" * 2**20
+            return text + "#" * 2**18
     return ""
 
 
 def offline(seed=0):
-    """Return an ``answer`` that writes programs for whatever contract a prompt shows.
-
-    They depend on the sample alone, as those of ``llm=offline`` to operator i1.
-    """
-    contracts = [contract_of(name, level) for name in PROBLEMS for level in Level]
-    patterns = [_pattern(contract) for contract in contracts]
+    """Return an ``answer`` that writes what ``llm=offline`` writes for a sample to operator i1."""
     proposer, lock = OfflineProposer(), threading.Lock()
 
     def answer(prompt, sample):
-        shown = [
-            contract
-            for contract, pattern in zip(contracts, patterns, strict=True)
-            if pattern.search(prompt)
-        ]
-        if not shown:
-            return "ready"
-        # The arguments of one problem may be some of another's.
-        contract = max(shown, key=lambda contract: len(contract.arguments))
-        named = re.match(rf"({'|'.join(Level)})-(\d+)-(\d+)", sample)
-        numbers = (int(named[2]), int(named[3])) if named else (0, _number(sample))
+        level, *numbers = re.match(r"(\w+)-(\d+)-(\d+)", sample).groups()
+        contract = contract_of("cvrp", Level(level))
         with lock:
-            return proposer.propose(Request(contract, seed, contract.level, *numbers, INITIAL)).text
+            asked = Request(contract, seed, contract.level, *map(int, numbers), INITIAL)
+            return proposer.propose(asked).text
 
     return answer
-
-
-def _pattern(contract):
-    between = r"\b[^()]*?\b".join(contract.arguments)
-    return re.compile(rf"def {contract.name}\(\s*{between}\b[^,()]*,?\s*\)")
-
-
-def _number(sample):
-    return int(hashlib.sha256(sample.encode()).hexdigest()[:8], 16)

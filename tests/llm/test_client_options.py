@@ -1,10 +1,7 @@
 """The client before its first request: preflight, the key, the options."""
 
 import logging
-import os
 import socket
-import subprocess
-import sys
 import time
 import traceback
 
@@ -12,14 +9,13 @@ import pytest
 from client_setup import CANARY, proposer, request, serve
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
-from server_behaviour import FAULTS, REFUSALS
+from server_behaviour import REFUSALS
 
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register_schemas
 from specahd.core.errors import ConfigError, ServiceError, TransportError
 from specahd.llm import service_client
 from specahd.llm.client import ChatProposer
-from specahd.llm.keys import KEY_FILE
 
 # Preflight
 
@@ -72,7 +68,7 @@ def test_preflight_does_not_wait_for_silence(monkeypatch):
 # Keys
 
 
-@pytest.mark.parametrize("behaviour", dict.fromkeys([*REFUSALS, *FAULTS]))
+@pytest.mark.parametrize("behaviour", [*REFUSALS, "reset", "silence", "html", "error in 200"])
 def test_the_key_is_told_to_nobody_but_the_service(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
@@ -116,36 +112,36 @@ def test_no_other_service_gets_the_key_of_openai(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("option", "value"),
     [
-        ({"model": None}, "Expected llm.model to be the name of a model, got None."),
-        ({"base_url": "127.0.0.1/v1"}, "Expected llm.base_url to be http"),
-        ({"base_url": "http://user:secret@host/v1"}, "without user, password and query"),
-        ({"base_url": "http://host:port/v1"}, "Expected llm.base_url to be http"),
-        ({"timeout": 0}, "Expected llm.timeout of at least 0.001, got 0."),
-        ({"timeout": float("nan")}, "Expected llm.timeout of at least 0.001, got nan."),
-        ({"attempts": "many"}, "Expected llm.attempts of at least 1, got 'many'."),
-        ({"backoff": -1}, "Expected llm.backoff of at least 0, got -1."),
-        ({"patience": True}, "Expected llm.patience of at least 0, got True."),
-        ({"output_price": -0.5}, "Expected llm.output_price of at least 0, got -0.5."),
-        ({"cached_input_price": -1}, "Expected llm.cached_input_price of at least 0, got -1."),
-        ({"requests_per_minute": 0}, "Expected llm.requests_per_minute of at least 1 or null"),
-        ({"tokens_per_minute": 2.5}, "Expected llm.tokens_per_minute of at least 1 or null"),
-        ({"stream": "yes"}, "Expected llm.stream to be true or false, got 'yes'."),
-        ({"options": "hot"}, "Expected llm.options to map names to plain values."),
-        ({"options": {"seed": {1}}}, "Expected llm.options to map names to plain values."),
-        ({"options": {"n": 2}}, "Expected llm.options without n, which is not an option."),
+        ("model", None),
+        ("base_url", "127.0.0.1/v1"),
+        ("base_url", "http://user:secret@host/v1"),
+        ("base_url", "http://host:port/v1"),
+        ("timeout", 0),
+        ("timeout", float("nan")),
+        ("attempts", "many"),
+        ("backoff", -1),
+        ("patience", True),
+        ("input_price", -0.5),
+        ("output_price", -0.5),
+        ("cached_input_price", -1),
+        ("requests_per_minute", 0),
+        ("tokens_per_minute", 2.5),
+        ("stream", "yes"),
+        ("options", "hot"),
+        ("options", {"seed": {1}}),
+        ("options", {"n": 2}),
     ],
 )
-def test_an_option_out_of_range_is_refused(options, message):
+def test_an_option_out_of_range_is_refused_by_its_name(option, value):
     sound = {"model": "tested", "base_url": "http://127.0.0.1:1/v1"}
-    with pytest.raises(ConfigError) as refusal:
-        ChatProposer(**(sound | options))
-    assert message in str(refusal.value)
+    with pytest.raises(ConfigError, match=rf"^Expected llm\.{option}\b") as refusal:
+        ChatProposer(**(sound | {option: value}))
     assert "secret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("choice", ["deepseek", "glm", "openai", "local", "mixture"])
+@pytest.mark.parametrize("choice", ["openai", "local", "mixture"])  # of deepseek and glm
 def test_every_service_of_conf_can_be_asked(choice, monkeypatch):
     register_schemas()
     for name in ("DEEPSEEK_API_KEY", "ZHIPUAI_API_KEY", "OPENAI_API_KEY"):
@@ -155,19 +151,3 @@ def test_every_service_of_conf_can_be_asked(choice, monkeypatch):
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose("train", [f"llm={choice}", *named, *options])
     assert CANARY not in repr(instantiate(config.llm))
-
-
-def test_without_its_key_a_run_does_not_start(tmp_path):
-    environment = {key: value for key, value in os.environ.items() if key != "DEEPSEEK_API_KEY"}
-    done = subprocess.run(
-        [sys.executable, "-m", "specahd.train", "llm=deepseek", "tracking=none"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
-    assert done.stderr == (
-        "Expected the key of api.deepseek.com in the environment variable DEEPSEEK_API_KEY, or in "
-        f"the file that {KEY_FILE} names; llm=offline needs no key.\n"
-    )

@@ -3,7 +3,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from traceback import format_exception
 
 import psutil
 import pytest
@@ -14,7 +13,7 @@ from test_masking import SPELLINGS, letters
 from test_training import STALL, train
 
 from commands import call
-from specahd.core.errors import ServiceError, TransportError
+from specahd.core.errors import ServiceError
 from specahd.llm.parsing import parse_reply
 from specahd.llm.recorded import Recorded, Recorder
 from specahd.memory.endpoint import Endpoint
@@ -61,23 +60,7 @@ def test_a_reply_and_its_cassette_are_without_the_key(tmp_path, monkeypatch, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("behaviour", ["403", "422", "500", "blocked"])
-def test_no_message_tells_the_key(monkeypatch, caplog, way, behaviour):
-    monkeypatch.setenv("A_KEY", CANARY)
-    with serve(*[behaviour] * 9, spell=SPELLINGS[way]) as server:
-        asked = proposer(server, api_key_env="A_KEY", attempts=2)
-        if behaviour == "blocked":
-            said = asked.propose(request()).text
-        else:
-            with pytest.raises((ServiceError, TransportError)) as failure:
-                asked.propose(request())
-            said = "".join(format_exception(failure.value))
-    assert not tells(said)
-    assert not tells(caplog.text)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_neither_does_an_embedding_server(monkeypatch, way):
+def test_no_message_of_an_embedding_server_tells_it(monkeypatch, way):
     monkeypatch.setenv("A_KEY", CANARY)
     with serve(models=(SPELLINGS[way](CANARY),), spell=SPELLINGS[way]) as server:
         endpoint = Endpoint(server.url, "A_KEY", attempts=1)
@@ -137,10 +120,8 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
     "option",
     [
         f"llm.api_key_env={CANARY}",
-        f"llm.api_key_env={CANARY.replace('-', '_')}",
         f"llm.base_url='http://127.0.0.1:9/v1?key={CANARY}'",
         f"memory.api_key_env={CANARY}",
-        "llm.api_key_env=0123456789abcdef",
     ],
 )
 def test_a_sweep_that_names_a_key_is_refused_before_anything_is_kept(tmp_path, option):

@@ -32,10 +32,6 @@ def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
     assert retry_after({"retry-after": asked}, NOON) == seconds
 
 
-def test_no_pause_is_asked_for_without_the_header():
-    assert retry_after({}, NOON) == 0
-
-
 @pytest.mark.parametrize(
     ("status", "error", "kind"),
     [
@@ -55,7 +51,6 @@ def test_no_pause_is_asked_for_without_the_header():
         (402, None, Refusal),
         (403, None, Refusal),
         (404, {"detail": "Not Found"}, Refusal),
-        (413, None, Refusal),
         (422, None, Refusal),
         (429, {"type": "insufficient_quota", "code": None}, Refusal),
         (429, {"error": {"code": "1113", "message": "余额不足"}}, Refusal),
@@ -66,10 +61,6 @@ def test_a_complaint_means_waiting_a_reply_or_the_end(status, error, kind):
     judged = SERVICE.classify(status, Complaint.from_field(error))
     assert type(judged) is kind
     assert "host" in str(judged) or kind is not Refusal
-
-
-def test_the_pause_is_passed_on():
-    assert SERVICE.classify(429, Complaint(), 7.0).retry_after == 7.0
 
 
 def test_foreign_words_are_one_short_line_without_the_key():

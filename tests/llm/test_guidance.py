@@ -4,25 +4,19 @@ import re
 from dataclasses import replace
 
 import pytest
+from client_setup import CONTRACT
 
 from specahd.core.contract import Parent, Request
 from specahd.core.program import Level, Program
-from specahd.core.seeding import generator
 from specahd.core.skill import Condition, Skill
 from specahd.core.vocabulary import Constant
 from specahd.llm.grammar import Grammar
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
-from specahd.llm.variation import restructure, retune, simplify
 from specahd.methods.eoh import OPERATORS
-from specahd.problems.cvrp.problem import CVRP
-from specahd.routing.base import contracts
 
-CONTRACTS = contracts(CVRP().operator)
-
-CONTRACT = CONTRACTS[Level.LOWER]
 GRAMMAR = Grammar(CONTRACT.vocabulary)
-DRAWS = 150
+DRAWS = 100
 
 
 def program(score, identifier="lower-1-0001", lines=()):
@@ -58,8 +52,7 @@ def replies(operator, score, *skills, draws=DRAWS):
 
 
 def share(operator, score, *skills, wanted, draws=DRAWS):
-    made = replies(operator, score, *skills, draws=draws)
-    return sum(map(wanted, made)) / len(made)
+    return sum(map(wanted, replies(operator, score, *skills, draws=draws))) / draws
 
 
 def adds_home(source):
@@ -82,8 +75,8 @@ def test_a_part_that_helped_is_added_more_often():
 
 def test_a_part_that_harmed_is_added_less_often_but_still_tried():
     harmed = skill(*ADDED, 2, 40)
-    plain = share("m1", "-here", wanted=adds_a_length, draws=500)
-    assert 0 < share("m1", "-here", harmed, wanted=adds_a_length, draws=500) < 0.7 * plain
+    plain = share("m1", "-here", wanted=adds_a_length, draws=250)
+    assert 0 < share("m1", "-here", harmed, wanted=adds_a_length, draws=250) < 0.7 * plain
 
 
 def weight(source):
@@ -150,34 +143,10 @@ def test_a_record_of_another_hand_changes_nothing(operator):
     assert replies(operator, score, told, draws=20) != plain
 
 
-def test_a_program_of_another_hand_is_survived():
-    strange = replace(program("here"), source="def f(a):\n    return sorted(a)[0]\n")
-    asked = Request(CONTRACT, 0, Level.LOWER, 2, 0, OPERATORS["m1"], (Parent(strange, 0.0),))
-    told = replace(asked, skills=(skill(*ADDED, 40, 2),))
-    assert OfflineProposer().propose(told) == OfflineProposer().propose(asked)
-
-
-@pytest.mark.parametrize("operator", ["m1", "m2", "m3"])
-def test_without_records_the_operators_are_as_they_were(operator):
-    score = "here + 1.5 * home - 0.7 * np.minimum(here, home)"
-    tree = GRAMMAR.recover(program(score).source)
-    for index, source in enumerate(replies(operator, score, draws=40)):
-        rng = generator(0, "offline", "lower", 2, index)
-        drawn = {
-            "m1": lambda rng: restructure(GRAMMAR, tree, rng),
-            "m2": lambda rng: retune(tree, rng),
-            "m3": lambda rng: simplify(GRAMMAR, tree, rng),
-        }[operator](rng)
-        expected = GRAMMAR.source(drawn, CONTRACT.name, CONTRACT.arguments)
-        repeats = expected == program(score).source
-        assert (source == expected) != repeats
-
-
-@pytest.mark.parametrize("operator", ["m1", "m2", "m3"])
-def test_the_same_records_get_the_same_replies(operator):
+def test_the_same_records_get_the_same_replies():
     told = (skill(*ADDED, 40, 2), skill("np.maximum(here, home)", "here", 3, 9))
     score = "here + 1.5 * home"
-    assert replies(operator, score, *told, draws=20) == replies(operator, score, *told, draws=20)
+    assert replies("m1", score, *told, draws=20) == replies("m1", score, *told, draws=20)
 
 
 def test_a_program_is_not_repeated_when_records_praise_what_it_is():

@@ -33,12 +33,8 @@ def test_the_variable_goes_before_the_file(tmp_path, monkeypatch):
 def test_without_a_key_the_message_says_where_one_may_be(value, monkeypatch):
     if value is not None:
         monkeypatch.setenv("A_KEY", value)
-    with pytest.raises(ConfigError) as refusal:
+    with pytest.raises(ConfigError, match=f"key of host .* A_KEY.* {KEY_FILE} .*llm=offline"):
         find_key("A_KEY", "host")
-    assert str(refusal.value) == (
-        "Expected the key of host in the environment variable A_KEY, or in the file that "
-        "SPECAHD_API_KEY_FILE names; llm=offline needs no key."
-    )
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
@@ -53,26 +49,21 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize("value", [f"{SECRET}\n{SECRET}", f"Bearer {SECRET}", f"{SECRET}é"])
 def test_what_is_no_key_is_not_repeated(value, tmp_path, monkeypatch):
     path = keep(tmp_path, monkeypatch, value.encode())
-    with pytest.raises(ConfigError) as refusal:
+    with pytest.raises(ConfigError, match=f"one key .*{path}") as refusal:
         find_key("A_KEY", "host")
-    assert str(refusal.value) == (
-        f"Expected one key of printable ASCII characters without spaces in {path}."
-    )
+    assert "canary" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("variable", [SECRET, "0123abc.def", "", 5])
+@pytest.mark.parametrize(
+    "variable", [SECRET, SECRET.replace("-", "_"), "0123456789abcdef", "0123abc.def", "", 5]
+)
 def test_a_key_in_place_of_a_variable_is_not_repeated(variable):
-    with pytest.raises(ConfigError) as refusal:
+    with pytest.raises(ConfigError, match=r"llm\.api_key_env to name") as refusal:
         find_key(variable, "host")
-    assert str(refusal.value) == (
-        "Expected llm.api_key_env to name an environment variable, such as DEEPSEEK_API_KEY."
-    )
+    assert not variable or str(variable) not in str(refusal.value)
 
 
 def test_the_file_is_not_for_other_services(monkeypatch, tmp_path):
-    path = tmp_path / "key"
-    path.write_text(SECRET)
-    monkeypatch.setenv(KEY_FILE, str(path))
-    monkeypatch.delenv("EMBEDDING_KEY", raising=False)
-    with pytest.raises(ConfigError, match=r"^Expected the key of there in .* EMBEDDING_KEY; "):
-        find_key("EMBEDDING_KEY", "there", "memory")
+    keep(tmp_path, monkeypatch, SECRET.encode())
+    with pytest.raises(ConfigError, match=r"the key of there in .* A_KEY; "):
+        find_key("A_KEY", "there", "memory")

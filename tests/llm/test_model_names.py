@@ -28,21 +28,19 @@ def test_the_only_model_is_meant_and_a_name_stands():
 
 
 @pytest.mark.parametrize(
-    ("models", "lists", "sentence"),
+    ("server", "told"),
     [
-        (("small", "large"), True, "has 2 models; set llm.model to one of them: small, large."),
-        ((), True, "lists no model; set llm.model to one of its own."),
-        (("mine",), False, "lists no model; set llm.model to one of its own."),
+        ({"models": ("small", "large")}, r"2 models; set llm\.model .*: small, large"),
+        ({"models": ()}, r"no model; set llm\.model"),
+        ({"models": ("mine",), "lists": False}, r"no model; set llm\.model"),
+        ({"key": CANARY}, r"wants a key; set llm\.api_key_env"),
     ],
 )
-def test_without_one_alone_the_choices_are_told(models, lists, sentence):
-    with serve(models=models, lists=lists) as server, pytest.raises(ServiceError) as refusal:
-        named(server.url)
-    assert str(refusal.value).endswith(sentence)
+def test_without_one_alone_what_to_set_is_told(server, told):
+    with serve(**server) as fake, pytest.raises(ServiceError, match=told):
+        named(fake.url)
 
 
-def test_a_server_that_is_away_or_wants_a_key_gets_one_sentence():
-    with pytest.raises(ServiceError, match=r"^127\.0\.0\.1:9 cannot be used: no connection .*\.$"):
-        named("http://127.0.0.1:9/v1")
-    with serve(key=CANARY) as server, pytest.raises(ServiceError, match=r"wants a key; set llm\."):
-        named(server.url)
+def test_a_server_that_is_away_is_named():
+    with pytest.raises(ServiceError, match=r"^127\.0\.0\.1:9 cannot be used: no connection"):
+        named("http://127.0.0.1:9/v1", backoff=0.01)

@@ -44,7 +44,6 @@ ACCEPTED = {
     "all in one fence": "```\n{Take the least.}\n" + BODY + "```",
     "idea in a fence of its own": "```\n{Take the least.}\n```\n```python\n" + BODY + "```",
     "idea last": "```python\n" + BODY + "```\n{Take the least.}",
-    "idea over two lines": "{Take\n  the least.}\n" + BODY,
     "thoughts": "<think>{Hm} def choose(): ...\n```python\n1\n```\n</think>" + GOOD,
     "thoughts cut at the front": "{Hm}\ndef f(): pass\n</think>\n" + GOOD,
     "carriage returns": GOOD.replace("\n", "\r\n"),
@@ -90,15 +89,12 @@ REJECTED = {
     "no function": ("{Take the least.}\nmin(nodes)", "Expected a function"),
     "no idea": (BODY, "Expected one design sentence"),
     "no idea, but a dictionary": (BODY.replace("min(nodes)", "{1: 2}[1]"), "Expected one design"),
-    "empty idea": ("{  }\n" + BODY, "is empty"),
     "two ideas": ("{One.} {Two.}\n" + BODY, "got 2"),
     "idea only in a comment": (BODY.replace("    return", "    # {Least.}\n    return"), "got 0"),
     "idea only in a thought": ("<think>{Least.}</think>\n" + BODY, "got 0"),
-    "all in a thought": ("<think>" + GOOD, "Expected a function"),
     "another name": (GOOD.replace("choose", "chose"), "a function choose, got chose"),
     "another argument": (GOOD.replace("limit", "bound"), "Expected arguments"),
     "another order": (GOOD.replace("nodes, limit", "limit, nodes"), "Expected arguments"),
-    "a missing argument": (GOOD.replace(", limit", ""), "Expected arguments"),
     "default": (GOOD.replace("limit)", "limit=3)"), "without defaults"),
     "star": (GOOD.replace("limit)", "limit, *rest)"), "without defaults"),
     "double star": (GOOD.replace("limit)", "limit, **rest)"), "without defaults"),
@@ -109,7 +105,6 @@ REJECTED = {
     "class": (GOOD.replace("def", "class A: pass\ndef"), "got 2 statements"),
     "lambda": ("{Least.}\nchoose = lambda nodes, limit: 1", "a plain function"),
     "second function": (GOOD + "\ndef helper(a):\n    return a\n", "got 2 statements"),
-    "second function first": (GOOD.replace("def", "def f(a):\n    return a\ndef"), "got 2 statem"),
     "two blocks": (f"{{Least.}}\n```\n{BODY}```\nor\n```\n{BODY}```", "one block"),
     "constant before": (GOOD.replace("def", "LEAST = 1\ndef"), "got 2 statements"),
     "constant after": (GOOD + "LEAST = 1\n", "got 2 statements"),
@@ -121,15 +116,12 @@ REJECTED = {
     ),
     "import from": (GOOD.replace("def", "from math import sqrt\ndef"), "no import but"),
     "import under another name": (GOOD.replace("def", "import numpy as xp\ndef"), "no import but"),
-    "plain numpy": (GOOD.replace("def", "import numpy\ndef"), "no import but"),
     "syntax error": (GOOD.replace("min(nodes)", "min(nodes"), "not Python"),
     "null byte": (GOOD.replace("min", "m\0in"), "not Python"),
     "surrogate": (GOOD.replace("the least", "\ud800"), "not Python"),
     "too deep": (GOOD.replace("min(nodes)", "-" * 50_000 + "1"), "not Python"),
     "too long": (GOOD + " " * MAX_LENGTH, "more than"),
-    "one megabyte": (GOOD + "x" * 2**20, "more than"),
     "an idea without words": (GOOD.replace("Take the least.", "..."), "is empty"),
-    "an idea of zero width": (GOOD.replace("Take the least.", "\u200b"), "is empty"),
     "an idea without an end": (GOOD.replace("}", ""), "got 0"),
     "braces in the prose as well": (GOOD + "\nIt is {fast}.", "got 2"),
     "idea in the docstring": (BODY.replace("    r", '    """{Least.}"""\n    r'), "got 0"),
@@ -148,17 +140,12 @@ REJECTED = {
         "not Python",
     ),
     "a function outside the block": (GOOD + "\nBetter:\n" + FENCED, "another outside"),
-    "two functions by turns": (f"{{A.}}\n{FENCED}\n{{B.}}\n{FENCED}", "one block"),
     "prose in the block": (f"{{Least.}}\n```\n{BODY}This is it.\n```", "not Python"),
     "an async function in a block": ("{Least.}\n" + FENCED.replace("def", "async def"), "plain"),
     "a thought that is never closed, above": ("{Least.}<think>\n" + BODY, "Expected a function"),
     "only a call": ("{Least.}\n```python\nchoose([1], 2)\n```", "Expected a function"),
-    "another name by one letter": (GOOD.replace("choose", "Choose"), "got Choose"),
-    "a refusal": ("I cannot help with that.", "Expected a function"),
     "a page": ("<!DOCTYPE html><html><body>{503}</body></html>", "Expected a function"),
-    "garbage": ("\ud83d\x00\uffff{\u202e}\x1b[31m", "Expected a function"),
     "a truncated function": ("{Least.}\n```python\ndef choose(nodes, lim", "not Python"),
-    "a truncated body": ("{Least.}\n```python\ndef choose(nodes, limit):\n    x = (1,", "not Pyth"),
 }
 WITHIN = {
     "nested function": ("def f():\n        return 1", "nested functions"),
@@ -186,11 +173,6 @@ def test_a_body_of_nothing_but_imports_stays_python():
     text = GOOD.replace("return min(nodes)", "if nodes:\n        import math\n    return 1")
     source, _ = parse_reply(text, CONTRACT)
     assert source == "def choose(nodes, limit):\n    if nodes:\n        pass\n    return 1\n"
-
-
-def test_nested_braces_are_one_idea():
-    _, idea = parse_reply("{Least $x_{ij}$.}\n" + BODY, CONTRACT)
-    assert idea == "Least $x_{ij}$."
 
 
 def test_the_seed_parses_as_written():

@@ -1,12 +1,9 @@
 """Whole trainings against a server that speaks chat completions, and misbehaves."""
 
 import json
-import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 
@@ -31,7 +28,6 @@ ROUND = [
 # Faults that stall do so for longer than the client waits.
 PATIENCE = ["llm.timeout=1", "llm.backoff=0.02", "llm.patience=0.2"]
 STALL = 1.5
-CANARY = "sk-canary-5d1f0c9a7e"
 FATAL = re.compile(r"Traceback|sk-canary")
 
 
@@ -195,8 +191,7 @@ def test_a_bound_ends_a_resumed_run_and_a_replay_where_it_ended_the_run(tmp_path
         lines = (run / name).read_bytes().splitlines(keepends=True)
         (torn / name).write_bytes(b"".join(lines[:kept]))
     with server(wordy=True) as fake:
-        again = [sys.executable, "-m", "specahd.train", "resume=torn", f"llm.base_url={fake.url}"]
-        subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
+        call("train", "resume=torn", f"llm.base_url={fake.url}", cwd=tmp_path)
         billed = len(fake.exchanges)
     assert billed == outcomes(run).total() - 6
     assert paid(torn) == pytest.approx(paid(run))
@@ -255,59 +250,29 @@ def test_a_bound_below_one_request_is_refused_and_leaves_nothing(tmp_path, bound
     with server() as fake:
         done = train(tmp_path, fake.url, *PAID, *bound, check=False, tracking="mlflow")
     assert done.returncode == 2
-    assert re.fullmatch(
-        rf"Expected {least}: the first request may take [\d,]+ tokens of prompt and 300 of reply; "
-        r"raise it, or bound replies with \+llm\.options\.max_tokens=NUMBER\.\n",
-        done.stderr,
-    )
+    assert re.match(rf"Expected {least}: .* [\d,]+ tokens of prompt and 300 of reply", done.stderr)
     # Not an instance either; it was tracked.
     assert list(tmp_path.iterdir()) == []
     assert not fake.exchanges
 
 
-@pytest.mark.parametrize("llm", ["llm=local", "llm=offline"])
+@pytest.mark.parametrize("llm", [("llm=local", "llm.model=tested"), ("llm=offline",)])
 def test_a_bound_on_money_is_refused_where_nothing_costs_any(tmp_path, llm):
-    options = ["llm.model=tested"] if llm == "llm=local" else []
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "specahd.train", *ROUND, "tracking=none", llm, *options),
-            "budget.max_cost=0.05",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    words = [*ROUND, "tracking=none", *llm, "budget.max_cost=0.05"]
+    done = call("train", *words, cwd=tmp_path, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(
-        "budget.max_cost=0.05 bounds nothing where replies cost nothing: "
-        "set llm.input_price and llm.output_price, or budget.max_tokens instead.\n"
-    )
+    assert "budget.max_cost=0.05 bounds nothing" in done.stderr
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_wrong_key_is_refused_in_one_sentence_that_does_not_tell_it(tmp_path):
+def test_without_a_valid_key_neither_a_run_nor_a_sweep_begins(tmp_path):
     with server(key="another") as fake:
-        done = train(
-            tmp_path, fake.url, "llm.api_key_env=MY_KEY", env={"MY_KEY": CANARY}, check=False,
-        )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(" rejects the key in MY_KEY; put a valid one there.\n")
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("sweep", [[], ["-m", "seed=0,1"]])
-def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path, sweep):
-    done = subprocess.run(
-        [sys.executable, "-m", "specahd.train", "llm=deepseek", *sweep],
-        cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if name != "DEEPSEEK_API_KEY"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    [sentence] = done.stderr.splitlines()
-    assert "DEEPSEEK_API_KEY" in sentence
-    assert "llm=offline" in sentence
+        for env, sweep in (({"MY_KEY": "sk-canary"}, []), ({"MY_KEY": ""}, ["-m", "seed=0,1"])):
+            options = ["llm.api_key_env=MY_KEY", *sweep]
+            done = train(tmp_path, fake.url, *options, env=env, check=False)
+            assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+            assert "MY_KEY" in done.stderr
+            assert not FATAL.search(done.stderr)
     assert list(tmp_path.iterdir()) == []
 
 

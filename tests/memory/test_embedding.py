@@ -3,16 +3,14 @@
 import logging
 import os
 import signal
-import socket
 import threading
-import time
 import traceback
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from embedded_programs import MODELS, QUICK, memory, program
-from fake_embedding_server import DIMENSION, FAULTS, REFUSALS, FakeEmbeddingServer, vector
+from fake_embedding_server import DIMENSION, FAULTS, FakeEmbeddingServer, vector
 
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
 from specahd.llm.keys import KEY_FILE
@@ -20,7 +18,6 @@ from specahd.memory.embedding import LENGTH, embedded, text_of
 from specahd.memory.endpoint import Endpoint
 
 CANARY = "sk-canary-0123456789abcdef"
-PATIENT = 0.7  # seconds: short for a test, long for an answer on a busy machine
 
 
 @pytest.fixture(autouse=True)
@@ -33,14 +30,7 @@ def asked(fake_server, *texts, dimension=None, **options):
     return endpoint.embed(endpoint.service("small", "memory.models.first"), texts, dimension)
 
 
-def refused(fake_server, **options):
-    with pytest.raises(ServiceError) as refusal:
-        memory(fake_server, **options).preflight()
-    [line] = str(refusal.value).splitlines()
-    return line
-
-
-# Vectors
+# Vectors; tests/llm/test_client.py has the faults that texts and vectors share
 
 
 @pytest.mark.parametrize("behaviour", ["good", "shuffled"])
@@ -55,85 +45,38 @@ def test_vectors_come_back_in_the_order_of_their_texts(behaviour):
 
 @pytest.mark.parametrize("behaviour", FAULTS)
 def test_a_fault_is_survived(behaviour):
-    with FakeEmbeddingServer(behaviour, stall=2.0) as fake_server:
-        found = asked(
-            fake_server,
-            "a",
-            "b",
-            dimension=DIMENSION,
-            timeout=PATIENT if behaviour == "silence" else 5.0,
-        )
+    with FakeEmbeddingServer(behaviour) as fake_server:
+        found = asked(fake_server, "a", "b", dimension=DIMENSION)
     assert (found == np.float32([vector("small", "a"), vector("small", "b")])).all()
     assert fake_server.behaviours == [behaviour, "good"]
 
 
-@pytest.mark.parametrize("behaviour", FAULTS)
-def test_a_fault_that_stays_ends_the_asking_with_one_sentence(behaviour):
-    with FakeEmbeddingServer(*[behaviour] * 9, stall=2.0) as fake_server:
-        timeout = PATIENT if behaviour == "silence" else 5.0
-        with pytest.raises(
-            TransportError, match=r"^small at 127.0.0.1:\d+ gave no vectors: .*[.]$"
-        ):
-            asked(fake_server, "a", "b", dimension=DIMENSION, attempts=2, timeout=timeout)
-    assert fake_server.behaviours == [behaviour] * 2
-
-
-def test_vectors_of_another_length_name_the_cache():
-    with FakeEmbeddingServer(dimension=64) as fake_server, pytest.raises(TransportError) as fault:
-        asked(fake_server, "a", dimension=DIMENSION)
-    assert "vectors of 64 numbers after others of 128" in str(fault.value)
-    assert "memory.cache" in str(fault.value)
-
-
-def test_a_server_that_comes_late_is_waited_for():
-    with socket.socket() as reserved:
-        reserved.bind(("127.0.0.1", 0))
-        port = reserved.getsockname()[1]
-    endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", attempts=50, backoff=0.1, patience=0.1)
-    found = []
-    service = endpoint.service("small", "memory.models.first")
-    waiting = threading.Thread(target=lambda: found.append(endpoint.embed(service, ["a"], None)))
-    waiting.start()
-    time.sleep(0.3)
-    assert waiting.is_alive()
-    with FakeEmbeddingServer(port=port):
-        waiting.join(10)
-    assert (found[0] == np.float32([vector("small", "a")])).all()
+def test_a_fault_that_stays_ends_the_asking_and_names_the_cache_if_lengths_differ():
+    fault = pytest.raises(TransportError, match=r"^small at 127.0.0.1:\d+ .*64 .*128.*memory.cache")
+    with FakeEmbeddingServer(dimension=64) as fake_server, fault:
+        asked(fake_server, "a", dimension=DIMENSION, attempts=2)
+    assert fake_server.behaviours == ["good"] * 2
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "sentence"),
-    [
-        (
-            "400",
-            "HOST rejects the request for small with status 400 (the text is too long; sent with "
-            "***); correct memory.options or memory.models.first.",
-        ),
-        ("401", "HOST rejects the key in A_KEY; put a valid one there."),
-        ("403", "HOST denies small to the key in A_KEY; use another key or model."),
-        (
-            "404",
-            "HOST has no model small, or memory.base_url is not its address (status 404); "
-            "correct one of them.",
-        ),
-    ],
+    ("behaviour", "options"),
+    [("400", r"\*\*\*.*memory\.options or memory\.models\.first"), ("404", r"memory\.base_url")],
 )
-def test_a_refusal_is_one_sentence_and_final(behaviour, sentence, monkeypatch):
+def test_a_refusal_is_final_and_names_the_options(behaviour, options, monkeypatch):
     monkeypatch.setenv("A_KEY", CANARY)
-    with FakeEmbeddingServer(behaviour) as fake_server, pytest.raises(ServiceError) as refusal:
+    refusal = pytest.raises(ServiceError, match=options)
+    with FakeEmbeddingServer(behaviour) as fake_server, refusal:
         asked(fake_server, "a", api_key_env="A_KEY")
-    assert str(refusal.value) == sentence.replace("HOST", fake_server.url[7:-3])
     assert fake_server.behaviours == [behaviour]
 
 
-@pytest.mark.parametrize("behaviour", dict.fromkeys([*REFUSALS, *FAULTS]))
+@pytest.mark.parametrize("behaviour", ["400", "401", "500", "null"])
 def test_the_key_is_told_to_nobody_but_the_server(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
-    monkeypatch.setattr("specahd.llm.service_client.PREFLIGHT", 0.3)
     told = []
-    with FakeEmbeddingServer(*[behaviour] * 9, lists=False, stall=0.5) as fake_server:
-        endpoint = Endpoint(fake_server.url, "A_KEY", **(QUICK | {"attempts": 2, "timeout": 0.3}))
+    with FakeEmbeddingServer(*[behaviour] * 9, lists=False) as fake_server:
+        endpoint = Endpoint(fake_server.url, "A_KEY", **QUICK)
         service = endpoint.service("small", "memory.models.first")
         for call in (
             lambda: endpoint.preflight(service),
@@ -181,59 +124,49 @@ def test_only_encoders_that_will_be_used_are_looked_for(needless):
         memory(fake_server, **needless).preflight()
 
 
-def test_preflight_names_what_is_wrong(monkeypatch, tmp_path):
+def test_preflight_names_what_is_wrong(monkeypatch, tmp_path, caplog):
+    def refuses(fake_server, match, error=ServiceError, **options):
+        with pytest.raises(error, match=match) as refusal:
+            memory(fake_server, **options).preflight()
+        assert "\n" not in str(refusal.value)
+
     monkeypatch.setenv("A_KEY", CANARY)
     with FakeEmbeddingServer(models=("tiny", "large")) as fake_server:
-        host = fake_server.url[7:-3]
-        assert refused(fake_server) == (
-            f"{host} has no model small; set memory.models.first to one of its own: tiny, large."
-        )
+        refuses(fake_server, r"small; set memory\.models\.first to .*: tiny, large")
     with FakeEmbeddingServer(key=CANARY) as fake_server:
-        assert "wants a key; set memory.api_key_env" in refused(fake_server)
+        refuses(fake_server, r"memory\.api_key_env")
         memory(fake_server, api_key_env="A_KEY").preflight()
     with FakeEmbeddingServer() as fake_server:
         (tmp_path / "file").touch()
-        with pytest.raises(FileError, match=r"memory\.cache to a folder of yours, or to null"):
-            memory(fake_server, cache=str(tmp_path / "file")).preflight()
-
-
-def test_preflight_says_how_to_start_a_server(caplog):
-    with FakeEmbeddingServer() as fake_server:
-        pass
-    assert refused(fake_server) == (
-        f"No embedding server answers at {fake_server.url} (no connection ([Errno 111] Connection "
-        "refused)); start one with python -m specahd.embed, wait until it has loaded its models, "
-        "or choose memory=structural."
-    )
+        refuses(fake_server, r"memory\.cache", FileError, cache=str(tmp_path / "file"))
+    refuses(fake_server, f"{fake_server.url} .*specahd.embed.*memory=structural")
     # A log would leave a run directory behind.
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "named"),
     [
-        ({"models": {}}, "Expected memory.models to name one model or more"),
-        ({"models": {"first": None}}, "Expected memory.models to name one model or more"),
-        ({"models": "small"}, "Expected memory.models to name one model or more"),
-        ({"base_url": "127.0.0.1/v1"}, "Expected memory.base_url to be http"),
-        ({"base_url": "http://user:secret@host/v1"}, "without user, password and query"),
-        ({"api_key_env": "sk-1"}, "Expected memory.api_key_env to name an environment variable"),
-        ({"api_key_env": "NO_SUCH"}, "NO_SUCH.*memory=structural needs no key"),
-        ({"batch": 0}, "Expected memory.batch of at least 1, got 0"),
-        ({"batch": 1.5}, "Expected memory.batch of at least 1, got 1.5"),
-        ({"timeout": float("nan")}, "Expected memory.timeout of at least 0.001, got nan"),
-        ({"attempts": 0}, "Expected memory.attempts of at least 1, got 0"),
-        ({"backoff": -1}, "Expected memory.backoff of at least 0, got -1"),
-        ({"patience": "long"}, "Expected memory.patience of at least 0, got 'long'"),
-        ({"options": {"input": 1}}, "Expected memory.options without input"),
-        ({"cache": 7}, "Expected memory.cache to be a folder or null, got 7"),
-        ({"fuse": 3}, "Expected memory.fuse"),
-        ({"threshold": 0}, "Expected memory.threshold"),
+        ({"models": {}}, "models"),
+        ({"models": {"first": None}}, "models"),
+        ({"models": "small"}, "models"),
+        ({"base_url": "127.0.0.1/v1"}, "base_url"),
+        ({"api_key_env": "sk-1"}, "api_key_env"),
+        ({"batch": 0}, "batch"),
+        ({"batch": 1.5}, "batch"),
+        ({"timeout": 0}, "timeout"),
+        ({"attempts": 0}, "attempts"),
+        ({"backoff": -1}, "backoff"),
+        ({"patience": "long"}, "patience"),
+        ({"options": {"input": 1}}, "options"),
+        ({"cache": 7}, "cache"),
+        ({"fuse": 3}, "fuse"),
+        ({"threshold": 0}, "threshold"),
     ],
 )
-def test_a_wrong_option_is_refused_in_one_sentence(options, message):
+def test_a_wrong_option_is_refused_by_its_name(options, named):
     given = {"models": MODELS, "base_url": "http://127.0.0.1:1/v1", "fuse": 2, "filter": True}
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=rf"^Expected memory\.{named} "):
         embedded(**(given | options))
 
 
@@ -246,20 +179,6 @@ def test_the_idea_and_the_source_are_what_is_compared():
     assert text_of(replace(first, id="other", operator="m1", parents=("x",))) == text_of(first)
     assert text_of(replace(first, idea="\ud83d")) == f"?\n\n{first.source}"
     assert len(text_of(replace(first, source="x" * 10**6))) == LENGTH
-
-
-def test_a_near_program_is_a_duplicate_and_a_far_one_is_not():
-    near = "def f(a, b):\n    return sorted(a, key=lambda k: k * 1)[1 % b] + 0\n"
-    far = "def f(a, b):\n    c = min(a) - max(b)\n    return c if c > 2 else a[b]\n"
-    with FakeEmbeddingServer() as fake_server:
-        judge = memory(fake_server, threshold=0.98).judge
-        judge(program(1))
-        verdicts = [judge(program(2, near)), judge(program(3, far))]
-    assert [verdict.duplicate_of for verdict in verdicts] == ["lower-1-0001", None]
-    for verdict in verdicts:
-        assert set(verdict.similarity) == {"first", "second", "fused"}
-        mean = (verdict.similarity["first"] + verdict.similarity["second"]) / 2
-        assert verdict.similarity["fused"] == pytest.approx(mean, abs=1e-6)
 
 
 def test_similarities_are_cosines():
@@ -283,7 +202,7 @@ def test_the_same_text_is_exactly_alike_and_embedded_once():
 
 
 def test_many_programs_go_in_batches_and_models_are_asked_at_once():
-    with FakeEmbeddingServer(latency=0.3) as fake_server:
+    with FakeEmbeddingServer(latency=0.1) as fake_server:
         compared = memory(fake_server, batch=4)
         verdict = compared.judge(program(0))
         for index in range(1, 10):
@@ -300,7 +219,7 @@ def test_an_interrupted_wait_ends_the_asking():
     with FakeEmbeddingServer(*["503"] * 99) as fake_server:
         compared = memory(fake_server, attempts=1000, backoff=60, patience=60)
         compared.judge(program(1))
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             compared.judge(program(2))
         with pytest.raises(TransportError, match="was closed"):

@@ -5,43 +5,30 @@ import pytest
 
 from specahd.core.program import Level, Program
 from specahd.memory.memory import Memory
-from specahd.memory.novelty import Verdict
 
 BASE = "def f(a, b):\n    x = a + 1\n    return sorted(b, key=lambda k: k * x)\n"
-SAME = [
-    BASE,
-    "def f(a, b):\n    # a comment\n    total = (a + 1)\n"
-    "    return sorted(b, key=lambda q: q * total)\n",
+LIKE = [
+    (BASE, True),
+    (
+        "def f(a, b):\n    # a comment\n    total = (a + 1)\n"
+        "    return sorted(b, key=lambda q: q * total)\n",
+        True,
+    ),
+    ("def f(a, b):\n    x = a + 2\n    return sorted(b, key=lambda k: k * x)\n", False),
+    ("def f(a, b):\n    x = b + 1\n    return sorted(b, key=lambda k: k * x)\n", False),
+    ("def f(a, b):\n    x = a + 1\n    return sorted(b, key=lambda k: x * k)\n", False),
 ]
-OTHER = [
-    "def f(a, b):\n    x = a + 2\n    return sorted(b, key=lambda k: k * x)\n",
-    "def f(a, b):\n    x = b + 1\n    return sorted(b, key=lambda k: k * x)\n",
-    "def f(a, b):\n    x = a + 1\n    return sorted(b, key=lambda k: x * k)\n",
-]
 
 
-def program(identifier, source):
-    return Program(identifier, Level.LOWER, source, "Sort.", "i1", contract="append")
+def program(identifier, source, idea="Sort."):
+    return Program(identifier, Level.LOWER, source, idea, "i1", contract="append")
 
 
-@pytest.mark.parametrize("source", SAME)
-def test_layout_and_local_names_do_not_make_a_program_new(source):
+@pytest.mark.parametrize(("source", "same"), LIKE)
+def test_layout_and_local_names_do_not_make_a_program_new_but_another_tree_does(source, same):
     novelty = Memory(filter=True)
     assert novelty.judge(program("first", BASE)).duplicate_of is None
-    assert novelty.judge(program("second", source)).duplicate_of == "first"
-
-
-@pytest.mark.parametrize("source", OTHER)
-def test_another_tree_is_new(source):
-    novelty = Memory(filter=True)
-    assert novelty.judge(program("first", BASE)).duplicate_of is None
-    assert novelty.judge(program("second", source)).duplicate_of is None
-
-
-def test_without_a_filter_everything_passes():
-    novelty = Memory()
-    assert novelty.judge(program("first", BASE)) == Verdict()
-    assert novelty.judge(program("second", BASE)) == Verdict()
+    assert novelty.judge(program("second", source)).duplicate_of == ("first" if same else None)
 
 
 class Stated:
@@ -72,9 +59,7 @@ class Stated:
 )
 def test_a_similarity_of_exactly_the_threshold_makes_a_duplicate(similarity, duplicate):
     memory = Memory({"stated": Stated()}, fuse=1, threshold=0.95, filter=True)
-    memory.judge(Program("first", Level.LOWER, BASE, "0", "i1", contract="append"))
-    verdict = memory.judge(
-        Program("second", Level.LOWER, OTHER[0], str(similarity), "i1", contract="append")
-    )
+    memory.judge(program("first", BASE, "0"))
+    verdict = memory.judge(program("second", LIKE[-1][0], str(similarity)))
     assert verdict.nearest == "first"
     assert verdict.duplicate_of == ("first" if duplicate else None)

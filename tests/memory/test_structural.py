@@ -23,7 +23,7 @@ from specahd.memory.normal_form import bin_number, local_names
 from specahd.memory.similarity import FUSED
 from specahd.memory.structural import structural
 from specahd.memory.views import VIEWS, idea, syntax
-from test_commands import SMALL, call, tree
+from test_commands import SMALL, call
 
 CONTRACTS = [contract_of(name, level) for name in PROBLEMS for level in Level]
 GRAMMARS = [Grammar(contract.vocabulary) for contract in CONTRACTS]
@@ -39,19 +39,18 @@ def drawn(position, seed, identifier="drawn"):
     )
 
 
-def written(*lines, idea="Visit the nearest."):
+def written(*lines, idea="Visit the nearest.", identifier="written"):
     [function] = parse("\n    ".join(["def f(a, b, m):", *lines])).body
-    return Program(
-        "written", Level.LOWER, canonical_source(function), idea, "i1", contract="append"
-    )
+    source = canonical_source(function)
+    return Program(identifier, Level.LOWER, source, idea, "i1", contract="append")
 
 
 def filtering(threshold, views=tuple(VIEWS)):
     return structural(views, fuse=len(views), threshold=threshold, filter=True)
 
 
-def similarity(first, second):
-    novelty = filtering(1.0)
+def similarity(first, second, views=tuple(VIEWS)):
+    novelty = filtering(1.0, views)
     novelty.judge(replace(first, id="first"))
     return novelty.judge(replace(second, id="second")).similarity
 
@@ -64,14 +63,12 @@ def renamed(program, prefix="zz_"):
             node.id = names.get(node.id, node.id)
         elif isinstance(node, ast.arg):
             node.arg = names.get(node.arg, node.arg)
-    return Program(
-        "renamed", program.level, canonical_source(function), program.idea, "i1", contract="append"
-    )
+    return replace(program, source=canonical_source(function))
 
 
 contracts = st.integers(0, len(CONTRACTS) - 1)
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=40)
+few = settings(max_examples=25)
 
 
 @few
@@ -86,25 +83,24 @@ def test_renaming_the_locals_changes_no_view(position, seed):
 
 @few
 @given(contracts, contracts, seeds, seeds)
-def test_similarity_is_symmetric_and_between_0_and_1(one, two, seed, another):
+def test_similarities_are_the_cosines_of_the_counts_in_either_order(one, two, seed, another):
     first, second = drawn(one, seed), drawn(two, another)
-    there = similarity(first, second)
-    assert there == similarity(second, first)
-    assert there.keys() == {*VIEWS, FUSED}
-    assert all(0 <= value <= 1 for value in there.values())
-    assert there[FUSED] == pytest.approx(np.mean([there[view] for view in VIEWS]), abs=1e-6)
-
-
-@few
-@given(contracts, seeds, seeds)
-def test_similarities_are_the_cosines_of_the_counts(position, seed, another):
-    first, second = drawn(position, seed), drawn(position, another)
     found = similarity(first, second)
+    assert found == similarity(second, first)
+    assert found.keys() == {*VIEWS, FUSED}
+    assert similarity(first, second, ["idea"]) == dict.fromkeys(("idea", FUSED), found["idea"])
+    assert all(0 <= value <= 1 for value in found.values())
     hasher = FeatureHasher(2**16, alternate_sign=False)
     for name, view in VIEWS.items():
         rows = hasher.transform([view(first), view(second)]).toarray()
         cosine = rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
         assert found[name] == pytest.approx(cosine, abs=1e-6)
+
+
+def syntax_similarity(one, other):
+    found = similarity(written(*one), written(*other), ["syntax"])
+    assert found.keys() == {"syntax", FUSED}
+    return found["syntax"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +115,7 @@ def test_similarities_are_the_cosines_of_the_counts(position, seed, another):
     ],
 )  # fmt: skip
 def test_the_syntax_view_forgets_what_means_the_same(one, other):
-    assert similarity(written(*one), written(*other))["syntax"] == 1.0
+    assert syntax_similarity(one, other) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -135,7 +131,7 @@ def test_the_syntax_view_forgets_what_means_the_same(one, other):
     ],
 )
 def test_the_syntax_view_sees_what_does_not(one, other):
-    assert similarity(written(*one), written(*other))["syntax"] < 1.0
+    assert syntax_similarity(one, other) < 1.0
 
 
 @few
@@ -156,61 +152,36 @@ def test_small_integers_and_what_no_float_holds_have_bins_of_their_own():
 
 def test_the_nearest_is_the_oldest_of_the_most_alike_and_the_verdict_names_it():
     novelty = filtering(0.996)
-    base = written("x = a - 3.31 * b", "return x + m")
-    far = written("return m[0] / 7", idea="Something else.")
-    assert novelty.judge(Program("far", *_rest(far), contract="append")).nearest is None
-    assert novelty.judge(Program("base", *_rest(base), contract="append")).duplicate_of is None
-    near = written("z = a - 3.42 * b", "return m + z")
-    verdict = novelty.judge(Program("near", *_rest(near), contract="append"))
+    far = written("return m[0] / 7", idea="Something else.", identifier="far")
+    base = written("x = a - 3.31 * b", "return x + m", identifier="base")
+    near = written("z = a - 3.42 * b", "return m + z", identifier="near")
+    assert novelty.judge(far).nearest is None
+    assert novelty.judge(base).duplicate_of is None
+    verdict = novelty.judge(near)
     assert (verdict.duplicate_of, verdict.nearest) == ("base", "base")
     assert set(verdict.record) == {"duplicate_of", "nearest", "similarity"}
     # The one that was turned away is remembered, yet the older one is named.
-    assert novelty.judge(Program("again", *_rest(near), contract="append")).nearest == "base"
+    assert novelty.judge(replace(near, id="again")).nearest == "base"
 
 
 def test_an_identical_tree_is_a_duplicate_whatever_its_idea():
     novelty = filtering(1.0)
-    novelty.judge(
-        Program("first", *_rest(written("return a", idea="Take the first.")), contract="append")
-    )
-    verdict = novelty.judge(
-        Program("second", *_rest(written("return a", idea="Quite new!")), contract="append")
-    )
+    novelty.judge(written("return a", idea="Take the first.", identifier="first"))
+    verdict = novelty.judge(written("return a", idea="Quite new!"))
     assert verdict.duplicate_of == "first"
     assert verdict.similarity["idea"] < 1
 
 
-def test_one_view_alone_is_its_own_mean():
-    novelty = filtering(0.9, ["syntax"])
-    novelty.judge(drawn(0, 1, "one"))
-    found = novelty.judge(drawn(0, 2, "other")).similarity
-    assert found.keys() == {"syntax", FUSED}
-    assert found["syntax"] == found[FUSED]
-
-
-@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan"), True])
-def test_a_threshold_out_of_range_is_refused_in_one_sentence(threshold):
-    with pytest.raises(ConfigError) as refusal:
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan"), True, "x"])
+def test_a_threshold_out_of_range_is_refused(threshold):
+    with pytest.raises(ConfigError, match=rf"^Expected memory\.threshold .*, got {threshold!r}\.$"):
         filtering(threshold)
-    assert str(refusal.value) == (
-        f"Expected memory.threshold above 0 and at most 1, got {threshold}."
-    )
 
 
 @pytest.mark.parametrize("views", [["syntax", "syntax"], ["jina"]])
-def test_views_that_do_not_exist_are_refused_in_one_sentence(views):
-    with pytest.raises(ConfigError, match=r"^Expected memory\.encoders to be any of syntax, "):
+def test_views_that_do_not_exist_are_refused(views):
+    with pytest.raises(ConfigError, match=r"^Expected memory\.encoders "):
         filtering(0.9, views)
-
-
-@pytest.mark.parametrize("value", ["2", "x"])
-def test_the_command_refuses_a_threshold_in_one_sentence(tmp_path, value):
-    done = call(
-        "train", "memory=structural", f"memory.threshold={value}", *SMALL, cwd=tmp_path, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("Expected memory.threshold above 0 and at most 1, got ")
-    assert done.stderr.count("\n") == 1
 
 
 def test_other_processes_and_hash_seeds_find_the_same(tmp_path):
@@ -229,13 +200,13 @@ def test_other_processes_and_hash_seeds_find_the_same(tmp_path):
         json.dumps([p.id, p.level, p.source, p.idea, p.operator]) + "\n" for p in programs
     )
     answers = []
-    for hash_seed in ("0", "1", "4242"):
+    for hash_seed in ("0", "4242"):
         done = subprocess.run(
             [sys.executable, "-c", code], input=lines, text=True, capture_output=True, check=True,
             env={**os.environ, "PYTHONHASHSEED": hash_seed}, cwd=tmp_path,
         )  # fmt: skip
         answers.append(done.stdout)
-    assert answers[0] == answers[1] == answers[2]
+    assert answers[0] == answers[1]
     here = filtering(0.9)
     assert [json.loads(line) for line in answers[0].splitlines()] == [
         here.judge(program).record for program in programs
@@ -243,21 +214,14 @@ def test_other_processes_and_hash_seeds_find_the_same(tmp_path):
 
 
 @pytest.mark.integration
-def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_path):
+def test_a_training_records_similarities(tmp_path):
     threshold = 0.9
-    for workers in (1, 2):
-        call(
-            "train", *SMALL, "memory=structural", f"memory.threshold={threshold}",
-            "budget.programs=24", f"executor.workers={workers}", f"hydra.run.dir=run{workers}",
-            cwd=tmp_path,
-        )  # fmt: skip
-    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
-        first, second = (tmp_path / f"run{workers}" / name for workers in (1, 2))
-        assert first.read_bytes() == second.read_bytes()
-    assert tree(tmp_path / "run1" / "checkpoint") == tree(tmp_path / "run2" / "checkpoint")
-    samples = [
-        r for r in journal.read_records(tmp_path / "run1" / "journal.jsonl") if "sample" in r
-    ]
+    call(
+        "train", *SMALL, "memory=structural", f"memory.threshold={threshold}",
+        "budget.programs=24", "hydra.run.dir=run", cwd=tmp_path,
+    )  # fmt: skip
+    records = journal.read_records(tmp_path / "run" / "journal.jsonl")
+    samples = [record for record in records if "sample" in record]
     known = {"lower-seed", "upper-seed"}
     turned_away = 0
     for record in samples:
@@ -271,10 +235,6 @@ def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_pa
         known.add(record["sample"])
     assert len(samples) == 24
     assert turned_away
-
-
-def _rest(program):
-    return program.level, program.source, program.idea, program.operator
 
 
 def test_a_path_has_at_most_three_nodes():

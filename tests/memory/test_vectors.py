@@ -1,11 +1,7 @@
 """What is kept of a server's vectors on disk."""
 
-import multiprocessing
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -30,19 +26,12 @@ def test_a_vector_comes_back_bit_for_bit(tmp_path):
     assert path.relative_to(tmp_path).parts[0] == "owner-model"
 
 
-@pytest.mark.parametrize(
-    ("model", "options", "text"),
-    [("other", {}, "text"), ("model", {"dimensions": 8}, "text"), ("model", {}, "text ")],
-)
-def test_another_model_option_or_text_is_another_vector(tmp_path, model, options, text):
-    cache = VectorCache(tmp_path)
-    cache.put("model", {}, "text", VECTOR)
-    assert cache.get(model, options, text) is None
-
-
-def test_models_whose_folders_are_called_alike_do_not_mix(tmp_path):
+def test_another_model_option_or_text_is_another_vector(tmp_path):
     cache = VectorCache(tmp_path)
     cache.put("a/b", {}, "text", VECTOR)
+    for key in (("other", {}, "text"), ("a/b", {"dimensions": 8}, "text"), ("a/b", {}, "text ")):
+        assert cache.get(*key) is None
+    # Their folders are called alike.
     assert cache.get("a-b", {}, "text") is None
     cache.put("../..", {}, "text", VECTOR)
     assert (cache.get("../..", {}, "text") == VECTOR).all()
@@ -87,26 +76,19 @@ def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path, caplog):
     assert len(caplog.records) == 1
 
 
-def test_a_second_run_asks_only_for_what_is_new(tmp_path):
-    with FakeEmbeddingServer() as fake_server:
-        for count in (3, 5):
-            compared = memory(fake_server, cache=str(tmp_path / "kept"))
-            verdicts = [compared.judge(program(index)) for index in range(count)]
-    assert len(fake_server.embedded) == len(set(fake_server.embedded)) == 2 * 5
-    assert verdicts[2].nearest is not None
+def test_a_second_run_asks_only_for_what_is_new_or_damaged(tmp_path):
+    def judged(count):
+        compared = memory(fake_server, cache=str(tmp_path / "kept"))
+        return [compared.judge(program(index)) for index in range(count)]
 
-
-def test_a_damaged_vector_is_asked_for_again(tmp_path):
     with FakeEmbeddingServer() as fake_server:
-        first = [memory(fake_server, cache=str(tmp_path)).judge(program(i)) for i in range(2)]
-        compared = memory(fake_server, cache=str(tmp_path))
-        first = [compared.judge(program(index)) for index in range(2)]
-        count = len(fake_server.embedded)
+        judged(3)
+        first = judged(5)
+        assert len(fake_server.embedded) == len(set(fake_server.embedded)) == 2 * 5
         files(tmp_path)[0].write_bytes(b"torn")
-        compared = memory(fake_server, cache=str(tmp_path))
-        again = [compared.judge(program(index)) for index in range(2)]
-    assert again == first
-    assert len(fake_server.embedded) == count + 1
+        assert judged(5) == first
+        assert len(fake_server.embedded) == 2 * 5 + 1
+    assert first[2].nearest is not None
 
 
 def test_what_came_before_a_failure_is_kept(tmp_path):
@@ -122,25 +104,6 @@ def test_what_came_before_a_failure_is_kept(tmp_path):
     assert len(fake_server.embedded) == len(set(fake_server.embedded)) == 2
 
 
-def write(folder, start):
-    cache = VectorCache(folder)
-    for index in range(start, start + 60):
-        cache.put("model", {}, f"text {index % 80}", VECTOR + index % 80)
-
-
-def test_processes_share_a_folder(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write, args=(tmp_path, start)) for start in (0, 20, 40)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    cache = VectorCache(tmp_path)
-    for index in range(80):
-        assert (cache.get("model", {}, f"text {index}") == VECTOR + index).all()
-    assert len(files(tmp_path)) == 80
-
-
 ENDLESS = """
 import sys
 from pathlib import Path
@@ -154,16 +117,23 @@ for index in range(10**9):
 """
 
 
-def test_a_kill_leaves_whole_vectors_or_none(tmp_path):
-    for _ in range(5):
-        process = subprocess.Popen(
-            [sys.executable, "-c", ENDLESS, str(tmp_path)], stdout=subprocess.PIPE
-        )
-        process.stdout.readline()
-        time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+def test_processes_that_share_a_folder_and_are_killed_leave_whole_vectors(tmp_path):
+    def all_are_whole():
         cache = VectorCache(tmp_path)
-        for index in range(7):
-            assert (cache.get("model", {}, f"text {index}") == index).all()
+        return all((cache.get("model", {}, f"text {i}") == i).all() for i in range(7))
+
+    for _ in range(2):
+        command = [sys.executable, "-c", ENDLESS, str(tmp_path)]
+        writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+        try:
+            for writer in writers:
+                assert writer.stdout.readline()
+            for writer in writers:
+                # Others still write.
+                assert all_are_whole()
+                writer.kill()
+        finally:
+            for writer in writers:
+                writer.kill()
+                writer.communicate()
+        assert all_are_whole()

@@ -26,12 +26,28 @@ def parent(name, score, responses=(), source=None):
     return Parent(program, score, tuple(responses) or (score,))
 
 
+def names(parents):
+    return [one.program.id for one in parents]
+
+
 def seeds(*scores):
     """Return the seed programs of ``INSERTION`` with these scores, as a first round has them."""
     return [
         Parent(program, score, (score,))
         for program, score in zip(INSERTION.seeds, scores, strict=True)
     ]
+
+
+class Chances:
+    """A generator that chooses the last options, and notes the probabilities of all."""
+
+    def __init__(self):
+        self.seen = []
+
+    def choice(self, options, size=None, replace=True, p=None):
+        self.seen.append(list(p))
+        places = np.arange(options) if isinstance(options, int) else np.asarray(options)
+        return places[-1] if size is None else places[-size:]
 
 
 class Conversation:
@@ -57,7 +73,12 @@ class Conversation:
         self.queries = []
         start = [parent("seed", 0.0)] if carried is None else carried
         self.contract = contract
-        method.begin(RoundStart(contract, tickets, tuple(start), list))
+        self.known = {one.program.id: one for one in start}
+        method.begin(RoundStart(contract, tickets, tuple(start), self.rank))
+
+    def rank(self, programs):
+        """Return programs by their scores; the first ones first on ties."""
+        return sorted((self.known[one.id] for one in programs), key=lambda one: -one.score)
 
     def ask(self):
         """Ask for the next query; None where the method waits."""
@@ -82,6 +103,7 @@ class Conversation:
         index, query = self.queries.pop(at)
         request = Request(self.contract, 0, Level.LOWER, 1, index, query.operator, query.parents)
         made = parent(f"p{index}", score or 0.0, responses, source)
+        self.known[made.program.id] = made
         if query.operator.wants_text:
             sample = Sample(request, text, Outcome.OK)
         elif score is None:

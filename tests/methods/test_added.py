@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import start
+from commands import call, start
 from specahd.core import journal
-from specahd.tracking.follower import RunFollower
-from test_commands import call, tree
+from test_commands import tree
 
 ADDED = Path(__file__).parent / "added"
 ENV = {"PYTHONPATH": str(ADDED)}
@@ -22,10 +21,10 @@ RUN = [
     "method=reflective_tree",
     "budget=smoke",
     "budget.programs=24",
-    "budget.lower_train=6",
-    "budget.upper_train=2",
-    "budget.selection=2",
-    "budget.validation=2",
+    "budget.lower_train=3",
+    "budget.upper_train=1",
+    "budget.selection=1",
+    "budget.validation=1",
     "search.lag=4",
     "tracking=none",
     "hydra.run.dir=run",
@@ -89,16 +88,7 @@ def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_pa
     assert len(samples) == len(set(samples)) == len(lines(place, "wal"))
 
 
-def test_trackers_read_such_a_run(place):
-    entries = RunFollower(place / "run").new_entries(final=True)
-    assert [entry.ticket for entry in entries if entry.ticket] == list(range(1, 25))
-    texts = [record for record in lines(place, "journal") if record.get("record") == "text"]
-    calls = [m.value for e in entries for m in e.measures if m.name == "spent/auxiliary_calls"]
-    assert calls[-1] == len(texts) > 0
-
-
-def test_one_level_of_the_coupled_search_may_have_it(place, tmp_path):
-    (tmp_path / "pools").symlink_to(place / "pools")
+def test_one_level_of_the_coupled_search_may_have_it(tmp_path):
     options = [option for option in RUN if not option.startswith(("method", "budget.programs"))]
     own = "method.lower={_target_:reflective_tree.ReflectiveTree,_partial_:true,island:2}"
     options += ["budget.programs=16", "budget.rounds=1", own]
@@ -116,13 +106,11 @@ def test_one_level_of_the_coupled_search_may_have_it(place, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["method.portfolio=0"], "Expected method.portfolio of at least 1, got 0."),
-        (["search.levels=upper"], "Expected search.repertoire=CHECKPOINT with search.levels=upper"),
-    ],
+    ("option", "field"),
+    [("method.portfolio=0", "method.portfolio"), ("search.levels=upper", "search.repertoire")],
 )
-def test_options_out_of_range_are_refused(place, tmp_path, options, sentence):
-    done = call("train", *RUN, *options, cwd=tmp_path, env=ENV, check=False)
-    assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
+def test_options_out_of_range_are_refused(tmp_path, option, field):
+    done = call("train", *RUN, option, cwd=tmp_path, env=ENV, check=False)
+    assert done.returncode == 2
+    assert f"Expected {field}" in done.stderr
     assert not (tmp_path / "run").exists()

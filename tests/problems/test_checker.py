@@ -1,9 +1,9 @@
-"""The checkers of vehicles against corruptions, judged by slow ones that share nothing with it."""
+"""The checkers against corruptions, judged by slow ones that share nothing with them."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 from itertools import pairwise
 from math import isqrt
 
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from offered import problem
 from problems import corruptions
-from problems.corruptions import drop, empty, join, swap, unknown
-from specahd.problems.cvrp.instance import CVRPInstance, read
+from problems.corruptions import depot_inside, drop, duplicate, empty, join, stranger, swap
+from problems.instances import HEAP, instance_of, line, plan, random_instance
 from specahd.problems.sdvrp.deliveries import Delivery
 from specahd.problems.sdvrp.instance import SDVRPInstance
-from specahd.problems.vrptw.instance import VRPTWInstance
+from specahd.problems.tsp.instance import TSPInstance
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
 
@@ -33,6 +33,8 @@ def way(instance, start, end):
 
 
 def reference_cost(instance, solution):
+    if isinstance(instance, TSPInstance):
+        return sum(way(instance, *ends) for ends in pairwise([*solution, solution[0]]))
     total = 0
     for route in solution:
         nodes = [stop.customer if isinstance(stop, Delivery) else stop for stop in route]
@@ -42,6 +44,8 @@ def reference_cost(instance, solution):
 
 def reference(instance, solution):
     """Count the violations by kind, one customer and one route at a time."""
+    if isinstance(instance, TSPInstance):
+        return +of_nodes(instance, solution)
     judge = of_deliveries if isinstance(instance, SDVRPInstance) else of_visits
     kinds = judge(instance, solution)
     nodes = [stop[0] if isinstance(stop, tuple) else stop for route in solution for stop in route]
@@ -49,6 +53,14 @@ def reference(instance, solution):
     kinds["depot_inside"] = nodes.count(0)
     kinds["unknown_customer"] = sum(not 0 <= node <= instance.size for node in nodes)
     return +kinds
+
+
+def of_nodes(instance, tour):
+    kinds = Counter(unknown_node=sum(not 0 <= node < instance.size for node in tour))
+    for node in range(instance.size):
+        kinds["missing_node"] += tour.count(node) == 0
+        kinds["duplicated_node"] += tour.count(node) > 1
+    return kinds
 
 
 def of_visits(instance, solution):
@@ -97,14 +109,16 @@ def of_deliveries(instance, solution):
     return kinds
 
 
+def problem_of(instance):
+    return problem(type(instance).__name__.removesuffix("Instance").lower())
+
+
 def checked(instance, solution):
-    name = type(instance).__name__.removesuffix("Instance").lower()
-    return import_module(f"specahd.problems.{name}.checker").check(instance, solution)
+    return problem_of(instance).check(instance, solution)
 
 
 def cost(instance, solution):
-    name = type(instance).__name__.removesuffix("Instance").lower()
-    return import_module(f"specahd.problems.{name}.checker").cost(instance, solution)
+    return problem_of(instance).cost(instance, solution)
 
 
 def kinds_of(instance, solution):
@@ -112,49 +126,11 @@ def kinds_of(instance, solution):
 
 
 def details(instance, solution):
-    return [violation.detail for violation in checked(instance, solution)]
-
-
-def random_instance(name, rng, convention=Convention.EUC_2D):
-    customers = int(rng.integers(1 if name == "sdvrp" else 5, 40))
-    coords = rng.integers(0, 100, (customers + 1, 2)).astype(float)
-    capacity = int(rng.integers(9, 30))
-    if name == "sdvrp":
-        demands = np.concatenate(([0], rng.integers(1, 25, customers)))
-        return SDVRPInstance("random", coords, demands, capacity)
-    demands = np.concatenate(([0], rng.integers(0, 9, customers)))
-    if name == "cvrp":
-        return CVRPInstance("random", coords, demands, capacity)
-    away = np.ceil(np.hypot(*(coords - coords[0]).T))
-    service = rng.integers(0, 9, customers + 1)
-    service[0] = 0
-    closing = int(2 * away.max() + 8 + rng.integers(0, 200))
-    ready = rng.integers(0, closing - service - 2 * away + 1)
-    due = np.minimum(
-        np.maximum(ready, away) + rng.integers(0, 60, customers + 1), closing - service - away
-    )
-    ready[0], due[0] = 0, closing
-    unit = 10 if convention is Convention.DIMACS else 1
-    windows = TimeWindows(*(unit * times.astype(float) for times in (ready, due, service)))
-    return VRPTWInstance(
-        "random", unit * coords, demands, capacity, windows=windows, convention=convention
-    )
-
-
-def insert(routes, rng, node):
-    corruptions.insert(routes, rng, Delivery(node, int(rng.integers(1, 4))))
-
-
-def duplicate(routes, rng, size):
-    insert(routes, rng, int(rng.integers(1, size + 1)))
-
-
-def depot_inside(routes, rng, size):
-    insert(routes, rng, 0)
-
-
-def stranger(routes, rng, size):
-    insert(routes, rng, unknown(rng, size))
+    """Return the kinds of the violations and the numbers that their sentences name."""
+    return [
+        (violation.kind, *map(int, re.findall(r"-?\d+", violation.detail)))
+        for violation in checked(instance, solution)
+    ]
 
 
 def anywhere(routes, rng):
@@ -163,20 +139,20 @@ def anywhere(routes, rng):
     return route, int(rng.integers(len(route))) if route else None
 
 
-def extra(routes, rng, size):
+def extra(routes, rng, size, stop):
     route, place = anywhere(routes, rng)
     if place is not None:
         routes.append([route[place]])
 
 
-def change(routes, rng, size):
+def change(routes, rng, size, stop):
     route, place = anywhere(routes, rng)
     if place is not None:
         quantity = int(rng.choice([-5, -1, 0, 1, 2, 9, 2**40, -(2**40)]))
         route[place] = Delivery(route[place].customer, quantity)
 
 
-def move_units(routes, rng, size):
+def move_units(routes, rng, size, stop):
     """Take a unit from one stop and give it to another, often of another customer."""
     (first, i), (second, j) = anywhere(routes, rng), anywhere(routes, rng)
     if i is not None and j is not None:
@@ -187,60 +163,62 @@ def move_units(routes, rng, size):
 OF_DELIVERIES = [
     drop, duplicate, extra, swap, join, change, move_units, depot_inside, stranger, empty,
 ]  # fmt: skip
+SPOILERS = {"tsp": corruptions.OF_A_TOUR, "sdvrp": OF_DELIVERIES}
 SHARED = {"empty_route", "depot_inside", "unknown_customer", "missing_customer", "capacity"}
-OWN = {
-    "cvrp": {"duplicated_customer"},
-    "sdvrp": {"quantity", "repeated_visit", "demand"},
-    "vrptw": {"duplicated_customer", "late", "late_return"},
+KINDS = {
+    "cvrp": SHARED | {"duplicated_customer"},
+    "sdvrp": SHARED | {"quantity", "repeated_visit", "demand"},
+    "tsp": {"unknown_node", "missing_node", "duplicated_node"},
+    "vrptw": SHARED | {"duplicated_customer", "late", "late_return"},
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "convention", "baseline"),
-    [
-        ("cvrp", Convention.EUC_2D, "savings"),
-        ("vrptw", Convention.EUC_2D, "nearest"),
-        ("vrptw", Convention.DIMACS, "insertion"),
-        ("sdvrp", Convention.EUC_2D, "nearest"),
-        ("sdvrp", Convention.EUC_2D, "unsplit"),
-    ],
-)
-def test_thousands_of_corruptions(name, convention, baseline):
-    spoilers = OF_DELIVERIES if name == "sdvrp" else corruptions.CORRUPTIONS
+@pytest.mark.parametrize("name", KINDS)
+def test_thousands_of_corruptions(name):
+    spoilers = SPOILERS.get(name, corruptions.CORRUPTIONS)
     seen = Counter()
     for seed in range(40):
         rng = np.random.default_rng(seed)
+        convention = Convention.DIMACS if name == "vrptw" else Convention.EUC_2D
         instance = random_instance(name, rng, convention)
-        feasible = problem(name).baseline(instance, baseline)
+        last = instance.size - (name == "tsp")
+
+        def stop(node, name=name, rng=rng):
+            return Delivery(node, int(rng.integers(1, 4))) if name == "sdvrp" else node
+
+        feasible = problem(name).baseline(instance, "nearest")
         assert checked(instance, feasible) == ()
         assert reference(instance, feasible) == {}
         assert cost(instance, feasible) == reference_cost(instance, feasible)
         for _ in range(25):
-            routes = [list(route) for route in feasible]
+            routes = [list(route) for route in ([feasible] if name == "tsp" else feasible)]
             for corruption in rng.choice(spoilers, size=rng.integers(1, 4)):
-                corruption(routes, rng, instance.size)
-            corrupt = tuple(map(tuple, routes))
+                corruption(routes, rng, last, stop)
+            corrupt = tuple(routes[0] if name == "tsp" else map(tuple, routes))
             found = kinds_of(instance, corrupt)
             assert found == reference(instance, corrupt), corrupt
             seen += found
     # Every kind was put to the test.
-    assert set(seen) == SHARED | OWN[name]
+    assert set(seen) == KINDS[name]
+
+
+def routes_of(stop):
+    return st.lists(st.lists(stop, max_size=6).map(tuple), max_size=6).map(tuple)
 
 
 STOPS = {
-    "cvrp": st.integers(-1, 7),
-    "sdvrp": st.builds(Delivery, st.integers(-1, 7), st.integers(-2, 9)),
+    "tsp": st.lists(st.integers(-1, 6), max_size=8).map(tuple),
+    "cvrp": routes_of(st.integers(-1, 7)),
+    "sdvrp": routes_of(st.builds(Delivery, st.integers(-1, 7), st.integers(-2, 9))),
 }
 
 
 @pytest.mark.parametrize("name", STOPS)
 @given(st.data())
 def test_any_routes(name, data):
-    routes = st.lists(st.lists(STOPS[name], max_size=6).map(tuple), max_size=6).map(tuple)
-    solution = data.draw(routes)
-    demands = np.array([0, 1, 2, 3, 4, 9 if name == "sdvrp" else 5])
-    kinds = {"cvrp": CVRPInstance, "sdvrp": SDVRPInstance}
-    instance = kinds[name]("x", np.zeros((6, 2)), demands, 6)
+    solution = data.draw(STOPS[name])
+    demands = [0, 1, 2, 3, 4, 9 if name == "sdvrp" else 5]
+    instance = instance_of(name, np.zeros((6, 2)), demands, 6)
     assert kinds_of(instance, solution) == reference(instance, solution)
 
 
@@ -263,86 +241,81 @@ def test_windows_one_unit_too_narrow(seed):
             time += windows.service[node]
 
 
-@pytest.fixture
-def square():
-    """Customers 1 to 3 with demands 4, 12 and 3 at three corners; the depot at the fourth."""
-    coords = np.array([[0, 0], [10, 0], [10, 10], [0, 10]], float)
-    return SDVRPInstance("square", coords, np.array([0, 4, 12, 3]), 10)
+SQUARE = instance_of("sdvrp", [[0, 0], [10, 0], [10, 10], [0, 10]], [0, 4, 12, 3])
+"""Customers 1 to 3 with demands 4, 12 and 3 at three corners; the depot at the fourth."""
 
 
-def test_violations_say_what_is_wrong(data, square, line):
-    assert details(read(data / "tiny.vrp"), ((1, 5, 0), (), (2, 2, 9))) == [
-        "Route 2 is empty.",
-        "The depot stands inside a route.",
-        "Customer 9 does not exist.",
-        "Customer 3 is not visited.",
-        "Customer 4 is not visited.",
-        "Customer 2 is visited 2 times.",
-        "Route 1 carries 14, more than 10.",
-    ]
-    stops = [(1, 5), (2, 6), (1, 1)], [], [(0, 3), (9, 1), (2, 0), (1, -2)]
-    assert details(square, tuple(tuple(Delivery(*x) for x in route) for route in stops)) == [
-        "Route 1 visits customer 1 more than once.",
-        "Route 1 carries 12, more than 10.",
-        "Route 2 is empty.",
-        "The depot stands inside a route.",
-        "Customer 9 does not exist.",
-        "Route 3 delivers 0 to customer 2.",
-        "Route 3 delivers -2 to customer 1.",
-        "Customer 1 receives 6 of 4.",
-        "Customer 2 receives 6 of 12.",
-        "Customer 3 is not visited.",
-    ]
-    assert details(line, ((3, 4), (1, 2))) == [
-        "Customer 4 on route 1 is served at 75, after 55.",
-        "Route 1 is back at 120, after 100.",
-    ]
+def test_violations_name_what_is_wrong(data):
+    """Nodes of a tour are numbered from 1, as in its file."""
+    assert details(instance_of("tsp", HEAP), (0, 1, 1, 7)) == [
+        ("unknown_node", 8), ("missing_node", 3), ("missing_node", 4), ("duplicated_node", 2, 2),
+    ]  # fmt: skip
+    tiny = problem("cvrp").read(data / "tiny.vrp")
+    assert details(tiny, ((1, 5, 0), (), (2, 2, 9))) == [
+        ("empty_route", 2), ("depot_inside",), ("unknown_customer", 9), ("missing_customer", 3),
+        ("missing_customer", 4), ("duplicated_customer", 2, 2), ("capacity", 1, 14, 10),
+    ]  # fmt: skip
+    stops = plan([(1, 5), (2, 6), (1, 1)], [], [(0, 3), (9, 1), (2, 0), (1, -2)])
+    assert details(SQUARE, stops) == [
+        ("repeated_visit", 1, 1), ("capacity", 1, 12, 10), ("empty_route", 2), ("depot_inside",),
+        ("unknown_customer", 9), ("quantity", 3, 0, 2), ("quantity", 3, -2, 1),
+        ("demand", 1, 6, 4), ("demand", 2, 6, 12), ("missing_customer", 3),
+    ]  # fmt: skip
+    assert details(line("vrptw"), ((3, 4), (1, 2))) == [
+        ("late", 4, 1, 75, 55), ("late_return", 1, 120, 100),
+    ]  # fmt: skip
 
 
-def test_cost_by_hand(data, square, line):
+def test_cost_by_hand(data):
+    read, timed = problem("cvrp").read, line("vrptw")
     assert cost(read(data / "tiny.vrp"), ((1, 3), (2, 4), (5,))) == 206
     assert cost(read(data / "tiny-explicit.vrp"), ((1, 2), (3,))) == 3 + 5 + 4 + 8 + 8
-    assert cost(line, ((1, 2), (3,), (4,))) == 40 + 60 + 80
+    assert cost(timed, ((1, 2), (3,), (4,))) == 40 + 60 + 80
     # DIMACS: the coordinates are held in tenths of what costs are told in.
-    assert cost(replace(line, convention=Convention.DIMACS), ((1, 2), (3,))) == 4 + 6
-    split = ((Delivery(1, 4), Delivery(2, 6)), (Delivery(2, 6), Delivery(3, 3)))
-    assert checked(square, split) == ()
-    assert cost(square, split) == 10 + 10 + 14 + 14 + 10 + 10
-    for instance in (read(data / "tiny.vrp"), line, square):
+    assert cost(replace(timed, convention=Convention.DIMACS), ((1, 2), (3,))) == 4 + 6
+    split = plan([(1, 4), (2, 6)], [(2, 6), (3, 3)])
+    assert checked(SQUARE, split) == ()
+    assert cost(SQUARE, split) == 10 + 10 + 14 + 14 + 10 + 10
+    triangle = instance_of("tsp", [[0, 0], [3, 4], [0, 4]])
+    assert cost(triangle, (0, 1, 2)) == 12
+    matrix = np.array([[0, 7, 1], [7, 0, 2], [1, 2, 0]], float)
+    assert cost(replace(triangle, convention=Convention.EXPLICIT, matrix=matrix), (2, 0, 1)) == 10
+    for instance in (read(data / "tiny.vrp"), timed, SQUARE, triangle):
         assert cost(instance, ()) == 0
 
 
-def test_a_vehicle_leaves_when_the_depot_opens(line):
-    ready = line.windows.ready.copy()
+@pytest.mark.parametrize(
+    ("edge", "broken"), [((1, 2), 0), ((2, 1), 0), ((3, 0), 0), ((0, 3), 0), ((0, 2), 1)]
+)
+def test_a_fixed_edge_may_be_driven_either_way(edge, broken):
+    instance = instance_of("tsp", HEAP, fixed_edges=(edge,))
+    assert kinds_of(instance, (0, 1, 2, 3))["fixed_edge"] == broken
+
+
+def test_a_vehicle_leaves_when_the_depot_opens():
     # Customer 1 is reached at 81 then, and closes at 80.
-    ready[0] = 71.0
-    opened = replace(line, windows=TimeWindows(ready, line.windows.due, line.windows.service))
+    opened = line("vrptw", ready=np.array([71.0, 0, 30, 60, 0]))
     assert kinds_of(opened, ((1,),))["late"] == 1
 
 
-def test_a_unit_lost_and_a_unit_too_many_do_not_cancel(square):
-    solution = ((Delivery(1, 3), Delivery(2, 7)), (Delivery(2, 6), Delivery(3, 3)))
-    assert kinds_of(square, solution) == {"demand": 2}
-
-
 @pytest.mark.parametrize("quantity", [4.0, 3.5, True, np.int64(4), float("nan"), "4"])
-def test_a_quantity_that_is_no_integer_is_refused(square, quantity):
-    rest = ((Delivery(2, 10),), (Delivery(2, 2), Delivery(3, 3)))
-    assert checked(square, ((Delivery(1, 4),), *rest)) == ()
-    kinds = kinds_of(square, ((Delivery(1, quantity),), *rest))
+def test_a_quantity_that_is_no_integer_is_refused(quantity):
+    rest = plan([(2, 10)], [(2, 2), (3, 3)])
+    assert checked(SQUARE, (*plan([(1, 4)]), *rest)) == ()
+    kinds = kinds_of(SQUARE, (*plan([(1, quantity)]), *rest))
     assert kinds == {"quantity": 1, "demand": 1}
 
 
-def test_none_stands_for_the_whole_demand(square):
-    rest = ((Delivery(2, 10),), (Delivery(2, 2), Delivery(3, None)))
-    assert checked(square, ((Delivery(1, None),), *rest)) == ()
-    twice = ((Delivery(1, None),), (Delivery(1, None),), *rest)
-    assert kinds_of(square, twice) == {"demand": 1}
-    overloaded = kinds_of(square, ((Delivery(1, None), Delivery(2, None)),))
+def test_none_stands_for_the_whole_demand():
+    rest = plan([(2, 10)], [(2, 2), (3, None)])
+    whole = plan([(1, None)])
+    assert checked(SQUARE, (*whole, *rest)) == ()
+    assert kinds_of(SQUARE, (*whole, *whole, *rest)) == {"demand": 1}
+    overloaded = kinds_of(SQUARE, plan([(1, None), (2, None)]))
     assert overloaded == {"capacity": 1, "missing_customer": 1}
 
 
-def test_sums_beyond_64_bits_are_exact(square):
+def test_sums_beyond_64_bits_are_exact():
     huge = 2**63
-    solution = tuple((Delivery(1, quantity),) for quantity in (huge, huge, 4))
-    assert f"Customer 1 receives {2 * huge + 4} of 4." in details(square, solution)
+    solution = plan(*([(1, quantity)] for quantity in (huge, huge, 4)))
+    assert ("demand", 1, 2 * huge + 4, 4) in details(SQUARE, solution)

@@ -2,120 +2,54 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
 
-from offered import PROBLEMS, contract_of, problem
+from offered import PROBLEMS, arrays_of, contract_of, problem
+from problems.instances import HEAP, LINES, TIMES, VEHICLES, instance_of, line
 from problems.samples import defined
 from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Level
-from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.sdvrp.construct import most_stops
-from specahd.problems.sdvrp.instance import SDVRPInstance
-from specahd.problems.tsp.instance import TSPInstance
-from specahd.problems.vrptw.checker import check
-from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import Region
-from specahd.routing.formats.vrplib import TimeWindows
-from specahd.routing.geometry import Convention, distances
+from specahd.routing.geometry import Convention
 
-VEHICLES = ["cvrp", "sdvrp", "vrptw"]
 SEEDS = {name: contract_of(name, Level.LOWER) for name in PROBLEMS}
 SEEDS = {name: defined(contract, contract.seed.source) for name, contract in SEEDS.items()}
 HUGE = 10**30
 
 
-def block(name, coords, demands=(), capacity=0, **times):
-    """Return what a child sees of an instance, whose windows are wide unless times are given."""
-    instance = instance_of(name, coords, demands, capacity, **times)
-    made = {
-        field: np.zeros(shape, dtype)
-        for field, (dtype, shape) in problem(name).layout(instance).items()
-    }
-    problem(name).fill(instance, made)
-    for array in made.values():
-        array.flags.writeable = False
-    return made
-
-
-def instance_of(name, coords, demands, capacity, **times):
-    coords = np.array(coords, float)
-    if name == "tsp":
-        return TSPInstance("x", coords)
-    given = ("x", coords, np.array(demands), capacity)
-    if name != "vrptw":
-        return (CVRPInstance if name == "cvrp" else SDVRPInstance)(*given)
-    still = np.zeros(len(coords))
-    times = {"ready": still, "due": np.full(len(coords), 99.0), "service": still} | times
-    return VRPTWInstance(*given, windows=TimeWindows(**times))
-
-
-# Customers at 10, 20, ... on a line from the depot; one of the SDVRP outweighs a vehicle.
-LINES = {
-    "cvrp": ([0, 2, 3, 2, 4, 1], 5),
-    "sdvrp": ([0, 2, 4, 3, 7], 5),
-    "vrptw": ([0, 2, 3, 2, 4], 7),
-    "tsp": ([0] * 6, 0),
-}
-TIMES = {
-    "ready": np.array([0.0, 0, 30, 60, 0]),
-    "due": np.array([100.0, 80, 50, 60, 55]),
-    "service": np.array([0.0, 5, 5, 5, 5]),
-}
-
-
-def line(name, **changes):
-    demands, capacity = LINES[name]
-    times = {**TIMES, **changes} if name == "vrptw" else {}
-    return block(name, [(10 * i, 0) for i in range(len(demands))], demands, capacity, **times)
-
-
-def rebuilt(name, program, nodes, arrays=None):
+def rebuilt(name, program, nodes, instance=None):
     """Return what the loop answers, as lists, and how often it answered for the program."""
     rebuild = import_module(f"specahd.problems.{name}.construct").rebuild
-    answer = rebuild(program, arrays or line(name), [np.array(nodes)])
+    arrays = arrays_of(problem(name), instance or line(name))
+    answer = rebuild(program, arrays, [np.array(nodes)])
     assert {array.dtype for array in answer.arrays} == {np.dtype(np.int64)}
     return (*(array.tolist() for array in answer.arrays), answer.fallbacks)
-
-
-@pytest.mark.parametrize(
-    ("name", "nodes", "expected"),
-    [
-        ("cvrp", [1, 2, 3, 4, 5], ([1, 2, 0, 3, 5, 0, 4], 0)),
-        # What is answered is an index into the region.
-        ("cvrp", [2, 4, 5], ([1, 3, 0, 2], 0)),
-        (
-            "sdvrp", [1, 2, 3, 4],
-            ([1, 2, 0, 2, 3, 4, 0, 4, 0, 4], [2, 3, 0, 1, 3, 1, 0, 5, 0, 1], 0),
-        ),
-        ("sdvrp", [2, 4], ([1, 2, 0, 2, 0, 2], [4, 1, 0, 5, 0, 1], 0)),
-        # 1 at 10, 2 at 30 (after waiting), 3 at 60 (after waiting); then nobody has time.
-        ("vrptw", [1, 2, 3, 4], ([1, 2, 3, 0, 4], 0)),
-        ("vrptw", [3, 4], ([1, 0, 2], 0)),
-        # From 20: 10 and then 0 are nearest, then 40 and 50.
-        ("tsp", [2, 0, 1, 4, 5, 3], ([2, 1, 3, 4], 0)),
-    ],
-)  # fmt: skip
-def test_the_seed_by_hand(name, nodes, expected):
-    assert rebuilt(name, SEEDS[name], nodes) == expected
 
 
 @pytest.mark.parametrize(
     ("name", "nodes", "answers", "expected"),
     [
         ("cvrp", [1, 2, 3, 4, 5], [-1, 6, HUGE, np.int64(7)], ([1, 2, 0, 3, 5, 0, 4], 5)),
+        # What is answered is an index into the region.
+        ("cvrp", [2, 4, 5], [-1], ([1, 3, 0, 2], 3)),
         # 4 is chosen once; 5 fits behind it, and 4 is gone ever after.
         ("cvrp", [1, 2, 3, 4, 5], [4], ([4, 5, 0, 1, 2, 0, 3], 4)),
         # The depot closes a route, but is unavailable on an empty one.
         ("cvrp", [1, 2, 3], [0], ([1, 0, 2, 0, 3], 3)),
         ("vrptw", [1, 2, 3, 4], [-1, 5, HUGE, np.int64(7)], ([1, 2, 3, 0, 4], 4)),
+        ("vrptw", [3, 4], [-1], ([1, 0, 2], 2)),
         # Behind 3, served at 60 and left at 65, nobody is in time.
         ("vrptw", [1, 2, 3, 4], [3], ([3, 0, 1, 2, 0, 4], 3)),
         ("vrptw", [1, 2, 3], [0], ([1, 0, 2, 0, 3], 3)),
         # The end anchor is no answer either.
         ("tsp", [0, 1, 2, 3, 4, 5], [-1, 0, 5, HUGE, np.int64(7)], ([1, 2, 3, 4], 4)),
+        # From 20: 10 and then 0 are nearest, then 40 and 50.
+        ("tsp", [2, 0, 1, 4, 5, 3], [-1], ([2, 1, 3, 4], 4)),
         # Chosen once, then ties between 2 and 4 go to the lower index.
         ("tsp", [0, 1, 2, 3, 4, 5], [3], ([3, 2, 1, 4], 3)),
         (
@@ -141,7 +75,7 @@ def test_an_unavailable_quantity_falls_back_to_all_that_fits(quantity):
 
 @pytest.mark.parametrize("name", VEHICLES)
 def test_a_tie_falls_back_to_the_lowest_index(name):
-    square = block(name, [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)], [0, 1, 1, 1, 1], 1)
+    square = instance_of(name, [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)], capacity=1)
     answer = (-1, 1) if name == "sdvrp" else -1
     route, *_ = rebuilt(name, lambda *_: answer, [1, 2, 3, 4], square)
     assert route == [1, 0, 2, 0, 3, 0, 4]
@@ -166,22 +100,22 @@ def test_what_is_no_pair_fails(answer):
     [
         ("cvrp", 9, 99, "outweighs"),
         ("vrptw", 9, 50, "by a vehicle of its own"),
-        ("vrptw", 1, 0.5, "by a vehicle of its own"),
+        ("vrptw", 1, -1.0, "by a vehicle of its own"),
     ],
 )
 def test_a_customer_that_nobody_can_serve_fails_instead_of_looping(name, demand, due, words):
-    arrays = block(name, [(0, 0), (1, 0)], [0, demand], 5, due=np.array([99.0, due]))
+    due = np.array([99.0, due])
     with pytest.raises(InvalidAnswer, match=words):
-        rebuilt(name, SEEDS[name], [1], arrays)
+        rebuilt(name, SEEDS[name], [1], instance_of(name, HEAP[:2], [0, demand], 5, due=due))
 
 
 def test_crumbs_of_a_large_demand_fail_instead_of_going_on_for_ever():
-    heavy = block("sdvrp", [(0, 0), (1, 0)], [0, 10**9], 10**9)
+    heavy = instance_of("sdvrp", HEAP[:2], [0, 10**9], 10**9)
     with pytest.raises(InvalidAnswer, match=f"More than {most_stops(1, 10**9, 10**9)} stops"):
         rebuilt("sdvrp", lambda *_: (1, 1), [1], heavy)
     assert rebuilt("sdvrp", SEEDS["sdvrp"], [1], heavy)[0] == [1]
     # Those of a small demand are a bad answer, but an answer.
-    light = block("sdvrp", [(0, 0), (1, 0)], [0, 400], 400)
+    light = instance_of("sdvrp", HEAP[:2], [0, 400], 400)
     route, quantities, fallbacks = rebuilt("sdvrp", lambda *_: (1, 1), [1], light)
     assert (len(route), sum(quantities), fallbacks) == (400, 400, 0)
 
@@ -281,47 +215,60 @@ def test_windows_and_return_decide_what_is_feasible(field, node, time, expected)
         seen.append(unvisited.tolist())
         return int(unvisited[0])
 
-    arrays = {**line("vrptw", **{field: changed}), "capacity": np.array([99])}
+    instance = replace(line("vrptw", **{field: changed}), capacity=99)
     try:
-        rebuilt("vrptw", program, [1, 2, 3, 4], arrays)
+        rebuilt("vrptw", program, [1, 2, 3, 4], instance)
     except InvalidAnswer:
         assert time == 94
     assert seen[:2] == expected
 
 
+def tight(name, rng, convention):
+    """Return an instance whose windows close at the very sums of random numbers."""
+    size = int(rng.integers(4, 40))
+    coords = rng.integers(0, 900, (size + 1, 2)) / rng.choice([1, 7])
+    away = np.hypot(*(coords - coords[0]).T) + 1.0
+    service = np.append(0.0, rng.random(size) * 30)
+    ready = rng.random(size + 1) * 900
+    start = np.maximum(away, ready)
+    closing = (start + service + away).max()
+    due = np.minimum(start + rng.choice([0.0, 40, 900], size + 1), closing - service - away)
+    # Where a rounding error would make it unreachable.
+    due = np.maximum(due, start)
+    ready[0], due[0] = 0.0, closing + 1e-6
+    demands = np.append(0, rng.integers(1, 40 if name == "sdvrp" else 9, size))
+    times = {"ready": ready, "due": due, "service": service}
+    return instance_of(name, coords, demands, 30, convention=convention, **times)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize(
     "convention", [Convention.DIMACS, Convention.EXACT_2D, Convention.EUC_2D, Convention.ATT]
 )
-def test_any_program_builds_what_the_checker_accepts(convention):
-    """Feasible to the last bit, though windows close at the very sums of random numbers."""
-    operator = problem("vrptw").operator
-    for seed in range(30):
+def test_any_program_builds_what_the_checker_accepts(name, convention):
+    """Whatever a lower program answers, the solution stays feasible (Proposition 1)."""
+    solved, replaced = problem(name), 0
+    for seed in range(25):
         rng = np.random.default_rng(seed)
-        size = int(rng.integers(2, 40))
-        coords = rng.integers(0, 900, (size + 1, 2)) / (1 if seed % 2 else 7)
-        away = distances(coords[0], coords, Convention.EXACT_2D) + 1.0
-        service = np.concatenate(([0.0], rng.random(size) * 30))
-        ready = rng.random(size + 1) * 900
-        start = np.maximum(away, ready)
-        closing = (start + service + away).max()
-        due = np.minimum(start + rng.choice([0.0, 40, 900], size + 1), closing - service - away)
-        # Where a rounding error would make it unreachable.
-        due = np.maximum(due, start)
-        ready[0], due[0] = 0.0, closing + 1e-6
-        demands = np.concatenate(([0], rng.integers(0, 9, size)))
-        windows = TimeWindows(ready, due, service)
-        instance = VRPTWInstance("x", coords, demands, 30, windows=windows, convention=convention)
-        answers = rng.integers(-1, size + 1, 10_000).tolist()
-        chosen = Region(tuple(range(1, size + 1)))
-        [nodes] = operator.inputs(instance, (), chosen)
-        arrays = {
-            field: np.zeros(shape, dtype)
-            for field, (dtype, shape) in problem("vrptw").layout(instance).items()
-        }
-        problem("vrptw").fill(instance, arrays)
-        route, _ = rebuilt("vrptw", lambda *_, left=answers: left.pop(), nodes, arrays)
-        merged = operator.merge(instance, (chosen.nodes,), chosen, [np.array(route)])
-        assert check(instance, merged) == ()
+        instance = tight(name, rng, convention)
+        solution = solved.baseline(instance, "nearest")
+        size = int(rng.integers(4, instance.size + 1))
+        chosen = rng.permutation(np.arange(1, instance.size + 1))[:size].tolist()
+        if name == "tsp":
+            # Now and then the whole tour, which begins and ends at one anchor.
+            chosen = [*solution, solution[0]] if seed % 5 == 0 else solution[:size]
+        region = Region(tuple(chosen))
+        inputs = solved.operator.inputs(instance, solution, region)
+
+        def program(*_, rng=rng, size=size):
+            node, quantity = rng.integers(-1, size + 1), rng.integers(-1, 32)
+            return (node, quantity) if name == "sdvrp" else node
+
+        *output, fallbacks = rebuilt(name, program, inputs[0], instance)
+        replaced += fallbacks
+        merged = solved.operator.merge(instance, solution, region, list(map(np.array, output)))
+        assert solved.check(instance, merged) == ()
+    assert replaced
 
 
 def test_a_child_pays_for_no_more_than_numpy():

@@ -20,6 +20,19 @@ DEPOT_SECTION"""
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
+def test_an_instance_is_never_written_to(name, tmp_path):
+    path = tmp_path / "x"
+    path.write_text(described(name).text(5))
+    instance = problem(name).read(path)
+    assert not instance.coords_from_scaling
+    assert instance.matrix is None
+    arrays = [instance.coords, *getattr(instance, "columns", {}).values()]
+    if name != "tsp":
+        arrays.append(instance.demands)
+    assert not any(array.flags.writeable for array in arrays)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_explicit_instance_gets_coordinates(name, data, tmp_path):
     text = (data / "tiny-explicit.vrp").read_text().replace("CVRP", name.upper())
     if name == "tsp":

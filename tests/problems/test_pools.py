@@ -1,14 +1,21 @@
 """What the pools of every problem are; tests/contracts says what they have in common."""
 
 import hashlib
+import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
+import pyvrp
 import vrplib as other_reader
 
 from offered import PROBLEMS, problem
 from problems.conftest import generated
 from specahd.core.errors import ConfigError
+from specahd.problems.sdvrp.generator import DEMANDS, FAMILIES
+from specahd.problems.tsp.generator import SIDE
+from specahd.routing.base import POOLS
+from specahd.routing.geometry import Convention, distances
 
 GOLDEN = [
     ("cvrp", "lower_train", "e77dd5446ea802b31a3a58eb90576182e54baf5337964d42d70f3915d6f59cbf"),
@@ -36,6 +43,65 @@ def test_same_bytes_everywhere(name, pool, digest):
     assert hashlib.sha256(text.encode()).hexdigest() == digest
 
 
+def counted(name, pool, columns=slice(1, 2)):
+    """Count the instances of a pool by words of their names."""
+    return Counter(tuple(x.name.split("-")[columns]) for x in generated(name)[pool])
+
+
+EVEN = {
+    ("cvrp", "lower_train"): (["uniform"], 256),
+    ("cvrp", "upper_train"): (["uniform"], 60),
+    ("cvrp", "selection"): (["uniform"], 60),
+    ("cvrp", "validation"): (["clustered", "ring", "corridor", "mixed"], 15),
+    ("tsp", "lower_train"): (["clustered"], 128),
+    ("tsp", "validation"): (["ring", "corridor", "mixed"], 20),
+    **{("vrptw", pool): (["c1", "c2", "r1", "r2", "rc1", "rc2"], 10) for pool in POOLS},
+}
+"""docs/reference/pools.md: the families of a pool, and how many instances each has."""
+
+
+def test_families_are_even():
+    for (name, pool), (families, count) in EVEN.items():
+        assert counted(name, pool) == {(family,): count for family in families}
+    for pool in ("upper_train", "selection"):
+        assert counted("tsp", pool) == {("clustered",): 48, ("uniform",): 12}
+    for pool in POOLS:
+        kinds = {(family, demand): 5 for family in FAMILIES for demand in DEMANDS}
+        assert counted("sdvrp", pool, slice(1, 3)) == kinds
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_the_instances_hold(name):
+    for instance in itertools.chain(*generated(name).values()):
+        size = instance.size + (name in ("cvrp", "sdvrp"))
+        assert f"-n{size}-s2024" in instance.name
+        assert (instance.coords == np.rint(instance.coords)).all()
+        side = 2 * instance.coords[0, 0] if name == "vrptw" else SIDE if name == "tsp" else 1000
+        assert 0 <= instance.coords.min() <= instance.coords.max() <= side
+        if name == "tsp":
+            continue
+        least, most = instance.demands[1:].min(), instance.demands.max()
+        assert instance.demands[0] == 0
+        if name == "cvrp":
+            assert 1 <= least <= most <= 9 < instance.capacity <= 150
+        elif name == "sdvrp":
+            low, high = DEMANDS[instance.name.split("-")[2]]
+            assert 100 <= instance.capacity <= 200
+            assert low <= 100 * least / instance.capacity
+            assert 100 * most / instance.capacity <= high
+        else:
+            assert 1 <= least <= most <= 46 <= instance.capacity
+
+
+def test_every_customer_can_be_served_alone():
+    for instance in itertools.chain(*generated("vrptw").values()):
+        ready, due = instance.windows.ready, instance.windows.due
+        away = distances(instance.coords[0], instance.coords, Convention.EUC_2D)
+        start = np.maximum(away, ready)
+        assert (start <= due).all()
+        assert (start + instance.windows.service + away <= due[0]).all()
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_files_read_the_same_elsewhere(name, tmp_path):
     path = tmp_path / f"x{problem(name).suffix}"
@@ -49,6 +115,12 @@ def test_files_read_the_same_elsewhere(name, tmp_path):
         if name != "tsp":
             assert theirs["capacity"] == instance.capacity
             np.testing.assert_array_equal(theirs["demand"], instance.demands)
+        if name == "vrptw":
+            windows = instance.windows
+            clients = pyvrp.read(path, round_func="round").clients()
+            rows = [(x.tw_early, x.tw_late, x.service_duration, *x.delivery) for x in clients]
+            given = (windows.ready, windows.due, windows.service, instance.demands)
+            np.testing.assert_array_equal(rows, np.stack(given, axis=1)[1:])
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

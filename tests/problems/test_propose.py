@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from offered import PROBLEMS, contract_of
+from offered import PROBLEMS, arrays_of, contract_of, problem
+from problems.instances import LINES, TIMES, instance_of, line
 from problems.samples import defined
-from problems.test_construct import LINES, TIMES, line
 from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Level
 from specahd.problems.tsp import construct as tsp
@@ -23,12 +23,13 @@ ROUTES = {
 }
 
 
-def proposed(name, program, regions=3, size=50, routes=None, arrays=None):
+def proposed(name, program, regions=3, size=50, routes=None, instance=None):
     """Return the groups that the loop makes of what a program answers."""
     columns = [[x for part in lists for x in part] for lists in routes or ROUTES[name]]
     lengths = [] if name == "tsp" else [[len(route) for route in (routes or ROUTES[name])[0]]]
     inputs = [np.array(each, np.int64) for each in (*lengths, *columns, [regions, size])]
-    answer = PROPOSE[name](program, arrays or line(name), inputs).arrays
+    arrays = arrays_of(problem(name), instance or line(name))
+    answer = PROPOSE[name](program, arrays, inputs).arrays
     assert [array.dtype for array in answer] == [np.int64, np.int64]
     return tuple(array.tolist() for array in answer)
 
@@ -113,7 +114,7 @@ def test_the_seed_by_hand(name, routes, regions, size, expected):
 def test_the_seed_takes_runs_at_even_intervals(count, segments, size, starts, length):
     contract = contract_of("tsp", Level.UPPER)
     seed = defined(contract, contract.seed.source)
-    arrays = {"coords": np.zeros((count, 2)), "distance_matrix": np.zeros((count, count))}
-    lengths, values = proposed("tsp", seed, segments, size, ([[*range(count)]],), arrays)
+    heap = instance_of("tsp", np.zeros((count, 2)))
+    lengths, values = proposed("tsp", seed, segments, size, ([[*range(count)]],), heap)
     assert lengths == [length] * len(starts)
     assert values == [start + i for start in starts for i in range(length)]

@@ -13,8 +13,7 @@ from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.instance import read
 from specahd.problems.vrptw.problem import VRPTW
-from specahd.routing.geometry import Convention, distances
-from specahd.routing.kernels.distances import fill_distance_matrix
+from specahd.routing.geometry import Convention
 
 pytestmark = pytest.mark.public
 
@@ -102,15 +101,6 @@ def test_dimacs_solutions_that_break_windows_in_float_arithmetic(public):
     assert len(late) == 88
 
 
-def test_smaller_instances_are_the_first_customers(public):
-    for path in texts(public, "solomon").values():
-        whole, part = VRPTW().read(path), read(path, customers=25)
-        assert (whole.size, part.name) == (100, f"{whole.name}.25")
-        np.testing.assert_array_equal(part.coords, whole.coords[:26])
-        np.testing.assert_array_equal(part.demands, whole.demands[:26])
-        np.testing.assert_array_equal(part.windows.due, whole.windows.due[:26])
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("convention", ["dimacs", "float"])
 def test_baselines_are_feasible_on_published_instances(public, best_known, convention):
@@ -153,17 +143,6 @@ def test_every_tour_has_its_convention(tours, best_known):
     instance = tours["linhp318"]
     [edge] = TSP().check(instance, tuple(range(instance.size)))
     assert edge.kind == "fixed_edge"
-
-
-@pytest.mark.parametrize("name", ["ali535", "burma14", "att532"])
-def test_kernels_agree_with_geometry_in_every_distance(tours, name):
-    instance = tours[name]
-    out = np.full((instance.size, instance.size), np.nan)
-    fill_distance_matrix(instance.coords, instance.convention, out)
-    expected = distances(instance.coords[:, None], instance.coords[None], instance.convention)
-    np.testing.assert_array_equal(out, expected)
-    np.testing.assert_array_equal(out, out.T)
-    assert (np.diagonal(out) == 0).all()
 
 
 @pytest.mark.integration

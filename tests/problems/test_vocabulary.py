@@ -146,26 +146,6 @@ def test_the_lower_seed_takes_the_nearest_and_the_lowest_index_on_ties(name):
         assert answer == (expected if name == "sdvrp" else expected[0])
 
 
-@pytest.mark.parametrize(
-    ("template", "lacking", "rest", "expected"),
-    [
-        ("most", 7, 5, 5),
-        ("most", 3, 5, 3),
-        ("max(1, int(0.5 * most))", 1, 5, 1),
-        ("max(1, int(0.5 * most))", 9, 5, 2),
-        ("int(residual_demands[customer]) % rest_capacity or most", 12, 5, 2),
-        ("int(residual_demands[customer]) % rest_capacity or most", 10, 5, 5),
-        ("int(residual_demands[customer]) % rest_capacity or most", 3, 5, 3),
-    ],
-)
-def test_quantities_by_hand(template, lacking, rest, expected):
-    contract = contract_of("sdvrp", Level.LOWER)
-    source = contract.seed.source.replace("(customer, most)", f"(customer, {template})")
-    assert template in source
-    program = defined(contract, source)
-    assert program(0, 0, np.array([1]), rest, np.array([0, lacking]), MATRIX) == (1, expected)
-
-
 def test_the_schedule_of_the_upper_vocabulary_is_that_of_the_routes():
     """Its running maximum against one stop after another."""
     contract = contract_of("vrptw", Level.UPPER)

@@ -114,10 +114,8 @@ def test_the_seed_answers_every_task(evaluator, tasks, cases):
     ("body", "outcome"),
     [
         ("return None", Outcome.INVALID_OUTPUT),
-        ("return 1.0", Outcome.INVALID_OUTPUT),
         ("return True", Outcome.INVALID_OUTPUT),
         ("return unvisited_nodes", Outcome.INVALID_OUTPUT),
-        ("return unvisited_nodes[99]", Outcome.CRASHED),
         ("return 1 // 0", Outcome.CRASHED),
         ("demands[0] = 5", Outcome.CRASHED),
         ("return np.zeros((10**6, 10**6))", Outcome.OUT_OF_MEMORY),
@@ -167,7 +165,7 @@ def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):
     assert evaluator._cases[1].instance.name in result.detail
 
 
-@pytest.mark.parametrize("body", ["return []", "return 5", "return None", "return [[0], ['a']]"])
+@pytest.mark.parametrize("body", ["return []", "return 5", "return [[0], ['a']]"])
 def test_no_region_is_a_penalty_not_a_failure(evaluator, tasks, body):
     result = evaluator.utility(
         upper(body), frozen(tasks, SEEDS[Level.LOWER]), INCUMBENTS, Penalty()
@@ -177,22 +175,15 @@ def test_no_region_is_a_penalty_not_a_failure(evaluator, tasks, body):
     assert all(penalty >= 0.01 for penalty in result.penalties)
 
 
-def test_the_pipeline_repeats_itself(evaluator, tasks):
-    system = frozen(tasks, SEEDS[Level.LOWER], lower("return int(unvisited_nodes[-1])", "last"))
-    first, second = (evaluator.repair([SEEDS[Level.UPPER]], system, 0) for _ in range(2))
-    assert first.steps == second.steps
-    assert first.solution == second.solution
-    assert first.steps
-
-
-def test_another_system_has_another_repertoire(evaluator, tasks):
+def test_another_system_has_another_repertoire_and_the_same_repeats_itself(evaluator, tasks):
     nearest = frozen(tasks, SEEDS[Level.LOWER])
     farthest = frozen(tasks, lower("return int(unvisited_nodes[-1])", "last"))
     first = evaluator.repair([SEEDS[Level.UPPER]], nearest, 0)
     other = evaluator.repair([SEEDS[Level.UPPER]], farthest, 0)
     assert {step.program for step in other.steps} == {"last"}
     assert other.cost != first.cost
-    assert evaluator.repair([SEEDS[Level.UPPER]], nearest, 0).cost == first.cost
+    again = evaluator.repair([SEEDS[Level.UPPER]], nearest, 0)
+    assert again == replace(first, seconds=again.seconds)
 
 
 def test_regions_of_another_solution_are_rebuilt_and_priced_there(evaluator, cases):

@@ -101,6 +101,9 @@ def test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then()
     assert (repair.solution, repair.cost, repair.baseline_cost) == ((10, 20, 5, 1), 64, 100)
     assert [step.program for step in repair.steps] == ["h1", "h0", "h1", "h0"]
     assert repair.improvement == pytest.approx(0.36)
+    # In one pass nothing is said of passes or upper programs.
+    assert {(step.number, step.upper) for step in repair.steps} == {(None, None)}
+    assert (repair.passes, repair.skipped) == (1, 0)
 
 
 def test_what_is_not_accepted_leaves_the_solution_and_the_next_description_as_they_were():
@@ -125,9 +128,11 @@ def test_as_feasible_a_worse_solution_is_taken_and_goes_on():
     assert repair.cost == 104
 
 
-def test_without_a_repertoire_nothing_is_rebuilt():
-    repair, described, _ = passed(members=0)
+@pytest.mark.parametrize("portfolio", [False, True])
+def test_without_a_repertoire_nothing_is_rebuilt(portfolio):
+    repair, described, _ = passed(members=0, portfolio=portfolio)
     assert (described, repair.steps, repair.outcome) == ([], (), Outcome.OK)
+    assert repair.cost == 100.0
 
 
 def test_the_mean_improvement_is_over_what_did_not_fail():
@@ -165,11 +170,6 @@ def test_the_time_of_all_members_of_a_portfolio_counts(monkeypatch):
     assert repair.seconds["rebuild"] == 12
 
 
-def test_a_portfolio_without_members_leaves_the_baseline():
-    repair, _, _ = passed(portfolio=True, members=0)
-    assert (repair.cost, repair.steps) == (100.0, ())
-
-
 def test_upper_programs_take_turns_until_a_cycle_of_them_gains_nothing():
     first, second, third = (10, 0, 0, 0), (5, 0, 0), (0,)
     repair, _, asked = passed(*first, *second, *third, passes=9, uppers=("g", "f"))
@@ -198,12 +198,6 @@ def test_what_was_made_dearer_counts_over_the_whole_cycle():
         *(-10, 0, 0, 0), *(4, 0, 0), passes=9, uppers=("g", "f"), accept=Accept.FEASIBLE
     )
     assert (repair.passes, repair.cost) == (2, 106)
-
-
-def test_in_one_pass_nothing_is_said_of_passes_or_upper_programs():
-    repair, *_ = passed(1, 1, 1, 1)
-    assert {(step.number, step.upper) for step in repair.steps} == {(None, None)}
-    assert (repair.passes, repair.skipped) == (1, 0)
 
 
 def test_of_the_members_tried_on_a_region_the_cheapest_merge_counts():

@@ -66,32 +66,37 @@ def test_greedy_reaches_the_guarantee_for_improvements_of_upper_programs(table, 
     assert objective(floor, chosen, beta=0.0, budget=budget) >= (1 - 1 / e) * best - 1e-12
 
 
+@pytest.mark.parametrize(
+    ("scores", "beta", "budget", "chosen"),
+    [
+        # The set oracle of EoH-S with coverage alone, eq. lower_objective: c is best on average,
+        # then b complements it, a adds nothing.
+        ([[0.9, 0.6, 0.7], [0.7, 0.95, 0.5], [0.8, 0.7, 0.95]], 0.0, 3, [2, 1, 0]),
+        # Of what the first two leave open nothing is left for the third, which only repeats them.
+        ([[0.9, 0.0, 0.2], [0.0, 0.8, 0.0], [0.8, 0.0, 0.0]], 0.0, 3, [0, 1]),
+        # The weight of quality is beta / q: coverage decides although the last is better on
+        # average.
+        ([[0.6, 0.6, 0.0], [0.0, 0.0, 0.5], [0.5, 0.5, 0.1]], 0.5, 2, [0, 1]),
+        # No more than q, whatever a further one would add; without a gain no member.
+        (np.eye(3), 0.5, 2, [0, 1]),
+        (np.zeros((3, 4)), 0.5, 2, []),
+        # A copy adds only its quality, and the older goes first.
+        ([[0.5, 0.1], [0.5, 0.1], [0.0, 0.05]], 0.0, 3, [0]),
+        ([[0.5, 0.1], [0.5, 0.1], [0.0, 0.05]], 0.5, 3, [0, 1, 2]),
+    ],
+)
+def test_the_greedy_order_by_hand(scores, beta, budget, chosen):
+    assert greedy_selection(np.array(scores), beta=beta, budget=budget) == chosen
+
+
 def test_what_a_row_costs_is_taken_off_its_gain():
     scores = np.array([[0.3, 0.0], [0.3, 0.2], [0.0, 0.1], [-0.4, 0.9]])
+    prices = np.array([0.1, 0.02, 0.0, 0.3])
     assert greedy_selection(scores, beta=0.0, budget=4) == [3, 0]
-    assert greedy_selection(scores, beta=0.0, budget=4, prices=np.array([0.1, 0.02, 0.0, 0.3])) == [
-        1,
-        3,
-    ]
+    assert greedy_selection(scores, beta=0.0, budget=4, prices=prices) == [1, 3]
     # The third adds nothing; the others by mean less price: -0.05, 0.05.
-    prices = np.array([0.2, 0.02, 0.0, 0.3])
+    prices[0] = 0.2
     assert survival_order(scores, beta=0.0, budget=4, prices=prices) == [1, 3, 2, 0]
-
-
-def test_the_set_oracle_of_eoh_s_with_coverage_alone():
-    # Eq. lower_objective: c is best on average, then b complements it, a adds nothing.
-    scores = np.array([[0.9, 0.6, 0.7], [0.7, 0.95, 0.5], [0.8, 0.7, 0.95]])
-    assert greedy_selection(scores, beta=0.0, budget=3) == [2, 1, 0]
-
-
-def test_no_positive_gain_no_member():
-    assert greedy_selection(np.zeros((3, 4)), beta=0.5, budget=2) == []
-
-
-def test_a_copy_adds_only_its_quality_and_the_older_goes_first():
-    scores = np.array([[0.5, 0.1], [0.5, 0.1], [0.0, 0.05]])
-    assert greedy_selection(scores, beta=0.0, budget=3) == [0]
-    assert greedy_selection(scores, beta=0.5, budget=3) == [0, 1, 2]
 
 
 def test_survivors_are_the_greedy_order_then_the_means():
@@ -103,14 +108,3 @@ def test_objective_by_hand():
     scores = np.array([[0.2, 0.4], [0.6, 0.0]])
     expected = 0.5 / 10 * (0.3 + 0.3) + 0.5 * (0.6 + 0.4) / 2
     assert objective(scores, [0, 1], beta=0.5, budget=10) == pytest.approx(expected)
-
-
-def test_the_greedy_order_by_hand():
-    # Of what the first two leave open nothing is left for the third, which only repeats them.
-    scores = np.array([[0.9, 0.0, 0.2], [0.0, 0.8, 0.0], [0.8, 0.0, 0.0]])
-    assert greedy_selection(scores, beta=0.0, budget=3) == [0, 1]
-    # The weight of quality is beta / q: coverage decides although the last is better on average.
-    scores = np.array([[0.6, 0.6, 0.0], [0.0, 0.0, 0.5], [0.5, 0.5, 0.1]])
-    assert greedy_selection(scores, beta=0.5, budget=2) == [0, 1]
-    # No more than q, whatever a further one would add.
-    assert greedy_selection(np.eye(3), beta=0.5, budget=2) == [0, 1]

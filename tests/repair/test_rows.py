@@ -4,10 +4,9 @@ from dataclasses import replace
 from math import isnan
 
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from specahd.config import CONF_DIR
+from offered import PROBLEMS
+from offered import problem as problem_of
 from specahd.core.journal import read_records
 from specahd.core.program import Outcome
 from specahd.repair.cases import make_case
@@ -16,8 +15,7 @@ from specahd.repair.system import Repair, Step
 from specahd.routing.base import Region
 from specahd.runs.rows import read_rows
 
-PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
-PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
+PROBLEM = problem_of("cvrp")
 CASE = make_case(PROBLEM, next(iter(PROBLEM.generate("selection", 0))))
 
 
@@ -43,18 +41,6 @@ def test_where_the_upper_program_failed_there_is_no_cost(outcome):
 def test_an_instance_without_regions_keeps_its_baseline(outcome):
     found = evaluation_row(PROBLEM, CASE, repair(outcome))
     assert (found["status"], found["cost"], found["improvement"]) == ("ok", CASE.cost, 0.0)
-
-
-@pytest.mark.parametrize("scaled", [True, False])
-def test_a_row_says_whether_coordinates_come_from_scaling(scaled):
-    case = replace(CASE, instance=replace(CASE.instance, coords_from_scaling=scaled))
-    assert evaluation_row(PROBLEM, case, repair())["coords_from_scaling"] is scaled
-
-
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_every_problem_tells_where_coordinates_come_from(name):
-    problem = instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
-    assert next(iter(problem.generate("selection", 0))).coords_from_scaling is False
 
 
 def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
@@ -89,10 +75,12 @@ def test_a_row_tells_of_passes_and_upper_programs_only_where_there_are_several()
     }  # fmt: skip
 
 
-def test_a_row_says_whether_its_solution_is_feasible():
-    assert evaluation_row(PROBLEM, CASE, repair())["feasible"] is True
-    broken = replace(repair(), solution=CASE.baseline[1:])
-    assert evaluation_row(PROBLEM, CASE, broken)["feasible"] is False
+def test_a_row_says_whether_its_solution_is_feasible_and_its_coordinates_are_scaled():
+    found = evaluation_row(PROBLEM, CASE, repair())
+    assert (found["feasible"], found["coords_from_scaling"]) == (True, False)
+    case = replace(CASE, instance=replace(CASE.instance, coords_from_scaling=True))
+    found = evaluation_row(PROBLEM, case, replace(repair(), solution=CASE.baseline[1:]))
+    assert (found["feasible"], found["coords_from_scaling"]) == (False, True)
 
 
 def test_other_baselines_are_averaged_over_what_did_not_fail():
@@ -112,9 +100,10 @@ def test_other_baselines_are_averaged_over_what_did_not_fail():
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_row_tells_the_bound_of_split_deliveries_alone(name):
-    problem = instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
+    problem = problem_of(name)
     case = make_case(problem, next(iter(problem.generate("selection", 0))))
     bound = problem.lower_bound(case.instance)
     assert (bound is not None) == (name == "sdvrp")
     found = evaluation_row(problem, case, replace(repair(), solution=case.baseline))
     assert found.get("lower_bound") == bound
+    assert found["coords_from_scaling"] is False

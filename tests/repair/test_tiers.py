@@ -51,14 +51,9 @@ def test_enough_steps_compile_a_program(evaluator, tasks):
     plain = evaluator.respond(replace(seed, tier=Tier.INTERPRETED), tasks)
     assert plain.tier is Tier.INTERPRETED
     assert compiled.responses == plain.responses
-
-
-def test_few_steps_do_not(evaluator, tasks):
-    assert evaluator.respond(CONTRACT.seed, tasks[:1]).tier is Tier.INTERPRETED
-
-
-def test_a_tier_once_fixed_stays(evaluator, tasks):
-    fixed = replace(CONTRACT.seed, tier=Tier.COMPILED)
+    # Few steps do not, unless the tier is fixed.
+    assert evaluator.respond(seed, tasks[:1]).tier is Tier.INTERPRETED
+    fixed = replace(seed, tier=Tier.COMPILED)
     assert evaluator.respond(fixed, tasks[:1]).tier is Tier.COMPILED
 
 
@@ -77,14 +72,11 @@ def test_what_is_not_in_the_language_is_interpreted(evaluator, tasks, body):
 @pytest.mark.parametrize(
     "body",
     [
-        # A number of Python in the one case, of NumPy in the other.
         f"return {FIRST} if 1 / (rest_capacity - 49) > 0 else 0",
-        f"return {FIRST} if 1 / (demands[{FIRST}] - 9) > 0 else unvisited_nodes[-1]",
-        f"return {FIRST} if math.log(len(unvisited_nodes) - 3) > 0 else 0",
         f"return {FIRST} + (2 ** 62 if rest_capacity % 7 else 2 ** 40 * rest_capacity ** 9) % 2",
         f"score = demands * 1.0\n    score += demands[: {FIRST} * 1000]\n    return {FIRST}",
     ],
-    ids=["division", "division of NumPy", "domain", "overflow", "shapes"],
+    ids=["division", "overflow", "shapes"],
 )
 def test_both_tiers_do_the_same_where_python_raises(evaluator, tasks, body):
     compiled, plain = (

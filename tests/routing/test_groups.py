@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specahd.routing.base import Region, Rejection
+from specahd.routing.base import Rejection
 from specahd.routing.groups import concatenated, nested, separated, validate_groups
 
 MALFORMED = -(2**63)
@@ -23,19 +23,21 @@ def test_zeros_separate_groups():
     assert separated(np.array([], np.int64)) == ()
 
 
-def test_order_of_proposals_and_customers_is_kept():
-    result = validate([5, 2, 9], [1, 3])
-    assert result.regions == (Region((5, 2, 9)), Region((1, 3)))
-    assert (result.proposed, result.rejections) == (2, ())
-
-
-def test_no_proposal():
-    assert validate().proposed == 0
-    assert validate().rejections == ()
-
-
-def test_depot_and_strangers_and_repetitions_are_dropped():
-    assert validate([0, 1, 21, -3, MALFORMED, 20, 1]).regions == (Region((1, 20)),)
+@pytest.mark.parametrize(
+    ("groups", "regions"),
+    [
+        # The order of proposals and customers is kept, and a group of the largest size.
+        (([5, 2, 9], [1, 3, 4, 6]), [(5, 2, 9), (1, 3, 4, 6)]),
+        ((), []),
+        # The depot, strangers and repetitions are dropped, and then the size is judged.
+        (([0, 1, 21, -3, MALFORMED, 20, 1],), [(1, 20)]),
+        (([1, 1, 2, 2, 3, 3, 0, 99],), [(1, 2, 3)]),
+    ],
+)
+def test_kept_regions(groups, regions):
+    result = validate(*groups)
+    assert [region.nodes for region in result.regions] == regions
+    assert (result.proposed, result.rejections) == (len(groups), ())
 
 
 def test_rejections_keep_their_reason():
@@ -56,10 +58,6 @@ def test_only_kept_regions_use_their_customers():
     result = validate([1, 2, 3, 4, 5], [1, 2], [2, 1, 6], [2, 7, 6])
     assert [region.nodes for region in result.regions] == [(1, 2), (7, 6)]
     assert result.rejections == (Rejection(0, "oversized"), Rejection(2, "empty"))
-
-
-def test_size_is_judged_after_dropping():
-    assert validate([1, 1, 2, 2, 3, 3, 0, 99]).regions == (Region((1, 2, 3)),)
 
 
 ints = lambda *values: np.array(values, np.int64)  # noqa: E731
@@ -97,8 +95,3 @@ def test_regions_are_disjoint_and_bounded(groups):
     assert all(2 <= len(region.nodes) <= 4 for region in result.regions)
     assert len(result.regions) <= 3
     assert len(result.regions) + len(result.rejections) == result.proposed == len(groups)
-
-
-def test_a_group_of_the_largest_size_is_kept():
-    result = validate([1, 2, 3, 4], [5, 6])
-    assert [region.nodes for region in result.regions] == [(1, 2, 3, 4), (5, 6)]

@@ -63,36 +63,28 @@ def rewrite(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-def test_an_instance_and_its_solution(folder):
-    assert verified(folder) == [
-        (Status.READ, "tiny.vrp: read, cvrp of size 5"),
-        (Status.CHECKED, "tiny.sol: solves tiny.vrp, it costs 206 as stated"),
-    ]
-
-
 @pytest.mark.parametrize(
-    ("old", "new", "status", "sentence"),
+    ("old", "new", "status", "words"),
     [
-        ("Cost 206", "Cost 205", Status.MISMATCH, "tiny.sol: it costs 206, published is 205"),
+        ("Cost 206", "Cost 205", Status.MISMATCH, "it costs 206, published is 205"),
         ("Cost 206", "Cost 206.02", Status.MISMATCH, "it costs 206, published is 206.02"),
-        ("Cost 206\n", "", Status.CHECKED, "solves tiny.vrp, it costs 206, none is stated"),
-        ("3: 5", "3: 4", Status.MISMATCH, "does not solve tiny.vrp: Customer 5 is not visited"),
-        ("3: 5", "3: x", Status.REFUSED, "tiny.sol: line 3 holds 'x', expected customer numbers."),
+        ("Cost 206\n", "", Status.CHECKED, "it costs 206, none is stated"),
+        ("3: 5", "3: 4", Status.MISMATCH, "Customer 5 is not visited"),
+        ("3: 5", "3: x", Status.REFUSED, "line 3 holds 'x'"),
     ],
 )
-def test_a_solution_is_held_to_what_it_states(folder, old, new, status, sentence):
+def test_a_solution_is_held_to_what_it_states(folder, old, new, status, words):
     rewrite(folder / "tiny.sol", old, new)
-    (_, (found, words)) = verified(folder)
+    _, (found, sentence) = verified(folder)
     assert found is status
-    assert sentence in words
+    assert words in sentence
 
 
 def test_an_instance_that_is_refused_and_its_solution(folder):
     rewrite(folder / "tiny.vrp", "CAPACITY", "MAX_DISTANCE : 5\nCAPACITY")
-    (status, sentence), other = verified(folder)
-    assert status is Status.REFUSED
-    assert sentence.startswith("tiny.vrp: MAX_DISTANCE is not supported")
-    assert other == (Status.UNCHECKED, "tiny.sol: its instance tiny.vrp is refused")
+    (status, sentence), (other, _) = verified(folder)
+    assert (status, other) == (Status.REFUSED, Status.UNCHECKED)
+    assert sentence.startswith("tiny.vrp: MAX_DISTANCE")
 
 
 def test_files_that_are_nothing_by_their_text(folder):
@@ -105,20 +97,13 @@ def test_files_that_are_nothing_by_their_text(folder):
     (folder / "noise.tsp").write_bytes(bytes(range(256)))
     (folder / "empty.sol").write_text("")
     os.mkfifo(folder / "fifo.vrp")
-    assert verified(folder) == [
-        (Status.OTHER, "fifo: neither an instance nor a solution"),
-        (Status.OTHER, "notes.md: neither an instance nor a solution"),
-        (Status.OTHER, "picture.png: neither an instance nor a solution"),
-        (Status.REFUSED, "Cannot read fifo.vrp: it is a FIFO, expected a regular file."),
-        (Status.REFUSED, "noise.tsp: expected a text file, got binary data."),
-        (Status.READ, "tiny.vrp: read, cvrp of size 5"),
-        (Status.CHECKED, "tiny.sol: solves tiny.vrp, it costs 206 as stated"),
-        (Status.REFUSED, "torn.vrp: TYPE is missing."),
-        (
-            Status.REFUSED,
-            "empty.sol: holds no route, expected lines 'Route #k: customers'.",
-        ),
+    found = verified(folder)
+    refused = [sentence for status, sentence in found if status is Status.REFUSED]
+    assert [status for status, _ in found[:3]] == [Status.OTHER] * 3
+    assert [sentence.partition(":")[0] for sentence in refused] == [
+        *("Cannot read fifo.vrp", "noise.tsp", "torn.vrp", "empty.sol"),
     ]
+    assert len(found) == 3 + len(refused) + 2
 
 
 def test_solutions_lie_beside_their_instance_or_below(folder):
@@ -146,25 +131,15 @@ def test_solutions_lie_beside_their_instance_or_below(folder):
     ]
 
 
-def test_a_file_that_may_not_be_whole_says_so(data):
+def test_a_sentence_tells_of_a_doubt_and_of_another_convention(data):
     with warnings.catch_warnings(action="error"):
-        found = {sentence for _, sentence in verified(data / "elsewhere")}
-    assert (
-        "few-solomon.txt: read, vrptw of size 4 (nothing in the file tells whether it is whole)"
-        in found
-    )
-
-
-def test_a_solution_in_another_convention_says_which(data):
-    found = [
-        sentence
-        for _, sentence in verified(data / "elsewhere")
-        if sentence.startswith("unrounded.sol")
-    ]
-    assert found == [
-        "unrounded.sol: solves unrounded.vrp, it costs 157.7705048 as stated "
-        "with problem.convention=float"
-    ]
+        found = [sentence for _, sentence in verified(data / "elsewhere")]
+    for name, words in (
+        ("few-solomon.txt", "nothing in the file tells whether it is whole"),
+        ("unrounded.sol", "as stated with problem.convention=float"),
+    ):
+        [sentence] = [sentence for sentence in found if sentence.startswith(name)]
+        assert words in sentence
 
 
 def test_published_values_stand_in_for_what_files_do_not_state(folder):
@@ -173,24 +148,23 @@ def test_published_values_stand_in_for_what_files_do_not_state(folder):
         (folder / name).rename(folder / "cvrp_x" / name)
     rewrite(folder / "cvrp_x" / "tiny.sol", "Cost 206\n", "")
     table = folder / "bks.csv"
-    sentence = "cvrp_x/tiny.sol: it costs 206, published is 205"
     for row, status in (
         ("cvrp_x,TINY,205,optimal,euc2d,,,,\n", Status.MISMATCH),
         ("cvrp_x,TINY,206,optimal,euc2d,,,205,\n", Status.MISMATCH),
         ("cvrp_x,TINY,205,optimal,euc2d,,,,shipped .sol costs more\n", Status.KNOWN),
+        ("", Status.CHECKED),
+        ("tsplib,tiny,205,,,,,,\n", Status.CHECKED),
+        ("cvrp_x,tiny,a word,,,,,,\n", Status.CHECKED),
+        ("cvrp_x\n", Status.CHECKED),
     ):
         table.write_text(HEAD + row)
-        assert verified(folder)[-1] == (status, sentence)
-    for row in ("", "tsplib,tiny,205,,,,,,\n", "cvrp_x,tiny,a word,,,,,,\n", "cvrp_x\n"):
-        table.write_text(HEAD + row)
-        assert verified(folder)[-1][0] is Status.CHECKED
+        assert verified(folder)[-1][0] is status
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (bytes(range(256)), "expected a text file, got binary data"),
-        ("Köln\x81".encode("latin-1"), "0xf6 at 1"),
+        (bytes(range(256)), "binary data"),
         (b"", "the column set is missing"),
         (b"set,name\n", "the column bks is missing"),
         (HEAD.encode() + b"x" * 200_000, "expected a table of values"),
@@ -198,10 +172,8 @@ def test_published_values_stand_in_for_what_files_do_not_state(folder):
 )
 def test_a_table_that_is_none_gets_one_sentence(folder, content, words):
     (folder / "bks.csv").write_bytes(content)
-    with pytest.raises(FileError) as caught:
+    with pytest.raises(FileError, match=f"^{folder}/bks.csv: .*{words}") as caught:
         verified(folder)
-    assert str(caught.value).startswith(f"{folder}/bks.csv: ")
-    assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -217,5 +189,3 @@ def test_counts(folder):
     assert counts["."].line("some").split() == (
         ["some", "1", "read", "1", "solutions", "checked", "0", "mismatches", "0", "refused"]
     )
-    with pytest.raises(FileError, match=r"nowhere is no folder\."):
-        verification.files(folder / "nowhere")

@@ -62,6 +62,13 @@ def test_names_tell_the_problem_and_what_differs():
     ]
 
 
+def test_names_are_names_of_files_and_no_two_are_the_same():
+    paths = ("../a", "//a", "x" * 300, "x" * 301)
+    names = set(name_kinds([kind(search={"repertoire": path}) for path in paths]).values())
+    assert len(names) == 4
+    assert all("/" not in name and len(name) < 110 for name in names)
+
+
 def test_an_option_is_told_only_of_those_that_it_tells_apart():
     kinds = [
         kind(search={"beta": 0.5}),

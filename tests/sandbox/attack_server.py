@@ -30,7 +30,7 @@ class ShortLimits(SessionLimits):
         return 0.6
 
 
-PATIENT = SessionLimits(call_seconds=60.0, memory_bytes=1 << 29)
+PATIENT = SessionLimits(call_seconds=60.0, memory_bytes=1 << 27)
 SHORT = ShortLimits(call_seconds=0.2)
 
 

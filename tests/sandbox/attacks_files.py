@@ -9,6 +9,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 MARK = "specahd-hostile"
 """In the name of whatever an attack tries to make."""
 REFUSED, HIDDEN = "Operation not permitted", "Permission denied"
+GIVEN = {}
+"""The arrays of the instance that the present attack is given."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +35,31 @@ class Attack:
 ATTACKS: dict[str, Attack] = {}
 
 
+def add(outcome, detail="", **functions):
+    """Put functions into the table; each takes the path of a file that is not its business."""
+    for name, function in functions.items():
+        ATTACKS[name] = Attack(function, outcome, detail)
+
+
 def attack(outcome, detail=""):
-    """Put a function into the table; it takes the path of a file that is not its business."""
+    """Put the function that follows into the table."""
 
     def register(function):
-        ATTACKS[function.__name__] = Attack(function, outcome, detail)
+        add(outcome, detail, **{function.__name__: function})
         return function
 
     return register
 
 
+add_refused = partial(add, Outcome.CRASHED, REFUSED)
+add_hidden = partial(add, Outcome.CRASHED, HIDDEN)
 refused = attack(Outcome.CRASHED, REFUSED)
-hidden = attack(Outcome.CRASHED, HIDDEN)
 
 
 def attempt(program, arrays, inputs):
     """Runner: do the attack that the inputs name; its answer, if it has one, is ours."""
     position, text = inputs
+    GIVEN.update(arrays)
     name = list(ATTACKS)[int(position[0])]
     answer = ATTACKS[name].function(bytes(text.astype(np.uint8)).decode())
     return Answer(answer if isinstance(answer, tuple) else [np.arange(3)])
@@ -64,218 +75,81 @@ def order(name, path):
 
 def raw(number, *arguments):
     """Make a system call by its x86_64 number; a failure is the OSError that Python has for it."""
-    values = [ctypes.c_char_p(a) if isinstance(a, bytes) else ctypes.c_long(a) for a in arguments]
-    status = LIBC.syscall(ctypes.c_long(number), *values)
+    status = LIBC.syscall(ctypes.c_long(number), *map(_as_word, arguments))
     if status == -1:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return status
 
 
+def _as_word(argument):
+    if isinstance(argument, str):
+        argument = argument.encode()
+    return ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.c_long(argument)
+
+
+def calls(number, *arguments):
+    """Return the attack that makes a system call, whatever path it gets."""
+    return lambda text: raw(number, *arguments)
+
+
+def parent(name):
+    """Return the kernel's file on the zygote."""
+    return Path(f"/proc/{os.getppid()}/{name}")
+
+
 def wanted(text):
     """What an attack makes beside the file that it was given."""
-    return str(Path(text).with_name(MARK))
+    return Path(text).with_name(MARK)
 
 
-# Files: reading.
+# Reading.
 
-
-@hidden
-def read_passwords(text):
-    return Path("/etc/passwd").read_text()
-
-
-@hidden
-def read_journal(text):
-    return Path(text).read_text()
-
-
-@hidden
-def read_journal_by_memmap(text):
-    return np.memmap(text, mode="r")
-
-
-@hidden
-def read_parents_environment(text):
-    return Path(f"/proc/{os.getppid()}/environ").read_text()
-
-
-@hidden
-def read_parents_memory(text):
-    return os.open(f"/proc/{os.getppid()}/mem", os.O_RDONLY)
-
-
-@hidden
-def list_parents_descriptors(text):
-    return list(Path(f"/proc/{os.getppid()}/fd").iterdir())
-
-
-@hidden
-def read_own_environment_file(text):
-    return Path("/proc/self/environ").read_text()
-
-
-@hidden
-def list_the_run(text):
-    return list(Path(text).parent.iterdir())
-
-
-@refused
-def measure_passwords(text):
-    return Path("/etc/passwd").stat().st_size
-
-
-@refused
-def measure_journal_without_following(text):
-    return os.lstat(text)
-
-
-@refused
-def find_out_whether_the_journal_is_there(text):
-    return raw(439, -100, text.encode(), os.F_OK, 0)
-
-
-@refused
-def find_out_by_the_old_access(text):
-    return raw(21, text.encode(), os.F_OK)
-
-
-@refused
-def measure_by_statx(text):
-    return raw(332, -100, text.encode(), 0, 0x7FF, bytes(256))
-
-
-@refused
-def measure_by_the_old_stat(text):
-    return raw(4, text.encode(), bytes(256))
-
-
-@refused
-def measure_by_a_path_beside_a_descriptor(text):
+add_hidden(
+    read_passwords=lambda text: Path("/etc/passwd").read_text(),
+    read_journal=lambda text: Path(text).read_text(),
+    read_journal_by_memmap=lambda text: np.memmap(text, mode="r"),
+    read_parents_environment=lambda text: parent("environ").read_text(),
+    read_parents_memory=lambda text: os.open(parent("mem"), os.O_RDONLY),
+    list_parents_descriptors=lambda text: list(parent("fd").iterdir()),
+    read_own_environment_file=lambda text: Path("/proc/self/environ").read_text(),
+    list_the_run=lambda text: list(Path(text).parent.iterdir()),
+)
+add_refused(
+    measure_passwords=lambda text: Path("/etc/passwd").stat(),
+    measure_journal_without_following=os.lstat,
+    find_out_whether_the_journal_is_there=lambda text: raw(439, -100, text, os.F_OK, 0),
+    find_out_by_the_old_access=lambda text: raw(21, text, os.F_OK),
+    measure_by_statx=lambda text: raw(332, -100, text, 0, 0x7FF, bytes(256)),
+    measure_by_the_old_stat=lambda text: raw(4, text, bytes(256)),
     # AT_EMPTY_PATH, as fstat(3) says it, with a path that is not empty.
-    return raw(262, -100, text.encode(), bytes(256), 0x1000)
+    measure_by_a_path_beside_a_descriptor=lambda text: raw(262, -100, text, bytes(256), 0x1000),
+    follow_a_link=lambda text: parent("exe").readlink(),
+    read_by_openat2=lambda text: raw(437, -100, text, bytes(24), 24),
+    read_by_the_old_open=lambda text: raw(2, text, os.O_RDONLY),
+    read_by_handle=lambda text: raw(304, -100, bytes(128), os.O_RDONLY),
+)
 
+# Writing.
 
-@refused
-def follow_a_link(text):
-    return Path(f"/proc/{os.getppid()}/exe").readlink()
-
-
-@refused
-def read_by_openat2(text):
-    how = (ctypes.c_uint64 * 3)()
-    return raw(437, -100, text.encode(), ctypes.addressof(how), 24)
-
-
-@refused
-def read_by_the_old_open(text):
-    return raw(2, text.encode(), os.O_RDONLY)
-
-
-@refused
-def read_by_handle(text):
-    handle = ctypes.create_string_buffer(128)
-    return raw(304, -100, ctypes.addressof(handle), os.O_RDONLY)
-
-
-# Files: writing.
-
-
-@refused
-def write_file(text):
-    Path(wanted(text)).write_text("x")
-
-
-@refused
-def append_to_journal(text):
-    with Path(text).open("a") as file:
-        file.write("x")
-
-
-@refused
-def write_temporary_file(text):
-    return os.open("/tmp", os.O_TMPFILE | os.O_WRONLY)
-
-
-@refused
-def write_shared_memory(text):
-    return os.open(f"/dev/shm/{MARK}", os.O_CREAT | os.O_RDWR)
-
-
-@refused
-def write_own_memory(text):
-    return os.open("/proc/self/mem", os.O_RDWR)
-
-
-@refused
-def numpy_save(text):
-    np.save(wanted(text), np.arange(3))
-
-
-@refused
-def numpy_tofile(text):
-    np.arange(3).tofile(wanted(text))
-
-
-@refused
-def truncate_journal(text):
-    os.truncate(text, 0)
-
-
-@refused
-def make_directory(text):
-    Path(wanted(text)).mkdir()
-
-
-@refused
-def unlink_journal(text):
-    Path(text).unlink()
-
-
-@refused
-def rename_journal(text):
-    Path(text).rename(wanted(text))
-
-
-@refused
-def make_symlink(text):
-    Path(wanted(text)).symlink_to(text)
-
-
-@refused
-def make_hard_link(text):
-    os.link(text, wanted(text))
-
-
-@refused
-def change_mode(text):
-    Path(text).chmod(0o777)
-
-
-@refused
-def change_owner(text):
-    os.chown(text, 0, 0)
-
-
-@refused
-def make_pipe_file(text):
-    os.mkfifo(wanted(text))
-
-
-@refused
-def change_directory(text):
-    os.chdir("/usr/lib")
-
-
-@refused
-def change_root(text):
-    os.chroot("/usr/lib")
-
-
-@refused
-def get_system_v_memory(text):
-    return raw(29, 0, 4096, 0o1600)
-
-
-@refused
-def make_anonymous_file(text):
-    return os.memfd_create(MARK)
+add_refused(
+    write_file=lambda text: wanted(text).write_text("x"),
+    append_to_journal=lambda text: os.open(text, os.O_WRONLY | os.O_APPEND),
+    write_temporary_file=lambda text: os.open("/tmp", os.O_TMPFILE | os.O_WRONLY),
+    write_shared_memory=lambda text: os.open(f"/dev/shm/{MARK}", os.O_CREAT | os.O_RDWR),
+    write_own_memory=lambda text: os.open("/proc/self/mem", os.O_RDWR),
+    numpy_save=lambda text: np.save(wanted(text), np.arange(3)),
+    numpy_tofile=lambda text: np.arange(3).tofile(wanted(text)),
+    truncate_journal=lambda text: os.truncate(text, 0),
+    make_directory=lambda text: wanted(text).mkdir(),
+    unlink_journal=lambda text: Path(text).unlink(),
+    rename_journal=lambda text: Path(text).rename(wanted(text)),
+    make_symlink=lambda text: wanted(text).symlink_to(text),
+    make_hard_link=lambda text: os.link(text, wanted(text)),
+    change_mode=lambda text: Path(text).chmod(0o777),
+    change_owner=lambda text: os.chown(text, 0, 0),
+    make_pipe_file=lambda text: os.mkfifo(wanted(text)),
+    change_directory=lambda text: os.chdir("/usr/lib"),
+    change_root=lambda text: os.chroot("/usr/lib"),
+    get_system_v_memory=calls(29, 0, 4096, 0o1600),
+    make_anonymous_file=lambda text: os.memfd_create(MARK),
+)

@@ -1,7 +1,8 @@
 """More attacks: rights over the machine, resources, the pipe, and the process itself."""
 
+import contextlib
 import ctypes
-import gc
+import fcntl
 import mmap
 import os
 import resource
@@ -12,7 +13,7 @@ import time
 
 import attacks_processes  # noqa: F401  its attacks enter the table
 import numpy as np
-from attacks_files import ATTACKS, LIBC, attack, attempt, order, raw, refused
+from attacks_files import ATTACKS, GIVEN, LIBC, add, add_refused, attack, attempt, calls, order
 
 from specahd.core.program import Outcome
 from specahd.sandbox import wire
@@ -22,53 +23,40 @@ from specahd.sandbox.wire import Frame, encode
 __all__ = ["ATTACKS", "attempt", "order"]
 
 PIPE = 3
-_OK = OUTCOMES.index(Outcome.OK)
 
 # Powers.
 
-
-def calls(name, number, *arguments):
-    def function(text):
-        raw(number, *arguments)
-
-    function.__name__ = name
-    refused(function)
-
-
-calls("become_root", 117, 0, 0, 0)
-calls("become_roots_group", 119, 0, 0, 0)
-calls("change_groups", 116, 0, 0)
-calls("regain_capabilities", 126, 0, 0)
-calls("mount", 165, b"none", b"/mnt", b"tmpfs", 0, 0)
-calls("unmount", 166, b"/proc", 0)
-calls("turn_the_root", 155, b"/", b"/")
-calls("enter_a_namespace", 308, PIPE, 0)
-calls("make_a_user_namespace", 272, 0x10000000)
-calls("use_io_uring", 425, 8, 0)
-calls("load_bpf", 321, 0, 0, 0)
-calls("count_events", 298, 0, 0, -1, -1, 0)
-calls("handle_page_faults", 323, 0)
-calls("add_a_key", 248, b"user", b"x", b"x", 1, -3)
-calls("load_a_module", 175, 0, 0, b"")
-calls("restart_the_machine", 169, 0, 0, 0, 0)
-calls("rename_the_machine", 170, b"x", 1)
-calls("set_the_clock", 227, 0, 0)
-calls("change_personality", 135, 0x0040000)
-calls("outlive_the_parent", 157, 1, 0, 0, 0, 0)
-calls("replace_the_filter", 317, 1, 0, 0)
-calls("draw_entropy", 318, 0, 8, 0)
-calls("drop_signals_by_descriptor", 289, -1, 0, 8, 0)
-calls("use_the_x32_table", 0x40000000 | 39)
+add_refused(
+    become_root=calls(117, 0, 0, 0),
+    become_roots_group=calls(119, 0, 0, 0),
+    change_groups=calls(116, 0, 0),
+    regain_capabilities=calls(126, 0, 0),
+    mount=calls(165, b"none", b"/mnt", b"tmpfs", 0, 0),
+    unmount=calls(166, b"/proc", 0),
+    turn_the_root=calls(155, b"/", b"/"),
+    enter_a_namespace=calls(308, PIPE, 0),
+    make_a_user_namespace=calls(272, 0x10000000),
+    use_io_uring=calls(425, 8, 0),
+    load_bpf=calls(321, 0, 0, 0),
+    count_events=calls(298, 0, 0, -1, -1, 0),
+    handle_page_faults=calls(323, 0),
+    add_a_key=calls(248, b"user", b"x", b"x", 1, -3),
+    load_a_module=calls(175, 0, 0, b""),
+    restart_the_machine=calls(169, 0, 0, 0, 0),
+    rename_the_machine=calls(170, b"x", 1),
+    set_the_clock=calls(227, 0, 0),
+    change_personality=calls(135, 0x0040000),
+    outlive_the_parent=calls(157, 1, 0, 0, 0, 0),
+    replace_the_filter=calls(317, 1, 0, 0),
+    draw_entropy=calls(318, 0, 8, 0),
+    drop_signals_by_descriptor=calls(289, -1, 0, 8, 0),
+    use_the_x32_table=calls(0x40000000 | 39),
+)
 
 
 @attack(Outcome.CRASHED, "not allowed to raise maximum limit")
 def raise_a_limit(text):
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-
-@refused
-def limit_the_parent(text):
-    resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
 
 
 @attack(Outcome.CRASHED, "SIGSYS")
@@ -83,34 +71,19 @@ def use_the_32_bit_table(text):
 
 
 @attack(Outcome.OUT_OF_MEMORY, "memory")
-def allocate_64_gib(text):
-    bytearray(64 << 30)
-
-
-@attack(Outcome.OUT_OF_MEMORY, "memory")
-def allocate_in_numpy(text):
-    np.ones(1 << 33)
-
-
-@attack(Outcome.OUT_OF_MEMORY, "memory")
 def allocate_by_addition(text):
-    big = np.ones(1 << 23)
+    big = np.ones(1 << 21)
     return [big + number for number in range(1000)]
 
 
-@attack(Outcome.OUT_OF_MEMORY, "memory")
-def allocate_a_huge_integer(text):
-    return 1 << (1 << 40)
-
-
-@attack(Outcome.OUT_OF_MEMORY, "memory")
-def repeat_a_string(text):
-    return "x" * (1 << 40)
-
-
-@attack(Outcome.TIMEOUT)
-def raise_to_a_huge_power(text):
-    return 3 ** (10**9)
+add(
+    Outcome.OUT_OF_MEMORY,
+    "memory",
+    allocate_64_gib=lambda text: bytearray(64 << 30),
+    allocate_in_numpy=lambda text: np.ones(1 << 33),
+    allocate_a_huge_integer=lambda text: 1 << (1 << 40),
+    repeat_a_string=lambda text: "x" * (1 << 40),
+)
 
 
 @attack(Outcome.TIMEOUT)
@@ -135,9 +108,8 @@ def swallow_every_exception(text):
             continue
 
 
-@attack(Outcome.TIMEOUT, "wall-clock")
-def sleep(text):
-    time.sleep(600)
+add(Outcome.TIMEOUT, raise_to_a_huge_power=lambda text: 3 ** (10**9))
+add(Outcome.TIMEOUT, "wall-clock", sleep=lambda text: time.sleep(600))
 
 
 @attack(Outcome.CRASHED, "RecursionError")
@@ -149,11 +121,11 @@ def recurse(text):
 def recurse_in_c(text):
     sys.setrecursionlimit(1 << 30)
     items = []
-    for _ in range(1 << 20):
+    for _ in range(1 << 18):
         items = [items]
     # The nested list is compared with itself, level by level, on the C stack.
     other = []
-    for _ in range(1 << 20):
+    for _ in range(1 << 18):
         other = [other]
     return items == other
 
@@ -184,19 +156,26 @@ def flood_standard_output(text):
 # The pipe.
 
 
-@attack(Outcome.INVALID_OUTPUT, "bytes")
-def answer_too_much(text):
-    return (np.zeros(4 << 20, dtype=np.int64),)
+def sends(data):
+    """Return the attack that writes bytes to its parent, and waits."""
+
+    def function(text):
+        os.write(PIPE, data)
+        time.sleep(600)
+
+    return function
 
 
-@attack(Outcome.INVALID_OUTPUT, "arrays")
-def answer_too_many(text):
-    return tuple(np.zeros(0, dtype=np.int64) for _ in range(100_000))
+def reply(outcome, number=1, **fields):
+    return encode(Frame(OUTCOMES.index(outcome), number, **fields))
 
 
-@attack(Outcome.INVALID_OUTPUT, "int64")
-def answer_floats(text):
-    return (np.zeros(3),)
+def with_a_negative_length():
+    frame = bytearray(reply(Outcome.OK, arrays=(np.arange(2),)))
+    # The lengths follow the header.
+    start = wire._HEADER.size
+    frame[start : start + 8] = struct.pack("<q", -5)
+    return bytes(frame)
 
 
 @attack(Outcome.INVALID_OUTPUT, "no frame")
@@ -205,73 +184,16 @@ def flood_the_pipe(text):
         os.write(PIPE, b"\xff" * 65536)
 
 
-@attack(Outcome.INVALID_OUTPUT, "more than it may hold")
-def declare_a_huge_frame(text):
-    os.write(PIPE, b"AHD1" + b"\xff" * 60)
-    time.sleep(600)
-
-
-@attack(Outcome.INVALID_OUTPUT, "impossible time")
-def declare_an_impossible_time(text):
-    os.write(PIPE, encode(Frame(_OK, 1, cpu_seconds=float("nan"))))
-    time.sleep(600)
-
-
-@attack(Outcome.INVALID_OUTPUT, "add up")
-def declare_a_negative_length(text):
-    frame = bytearray(encode(Frame(_OK, 1, arrays=(np.arange(2),))))
-    # The lengths follow the header.
-    start = wire._HEADER.size
-    frame[start : start + 8] = struct.pack("<q", -5)
-    os.write(PIPE, frame)
-    time.sleep(600)
-
-
-@attack(Outcome.INVALID_OUTPUT, "answers no call")
-def answer_another_call(text):
-    os.write(PIPE, encode(Frame(_OK, 7)))
-    time.sleep(600)
-
-
-@attack(Outcome.INVALID_OUTPUT, "answers no call")
-def answer_with_an_unknown_code(text):
-    os.write(PIPE, encode(Frame(200, 1)))
-    time.sleep(600)
-
-
-@attack(Outcome.INVALID_OUTPUT, "an impossible outcome")
-def answer_what_only_the_parent_says(text):
-    os.write(PIPE, encode(Frame(OUTCOMES.index(Outcome.DUPLICATE), 1)))
-    time.sleep(600)
-
-
-@attack(Outcome.INVALID_OUTPUT, "an impossible outcome")
-def crash_with_an_answer(text):
-    os.write(PIPE, encode(Frame(OUTCOMES.index(Outcome.CRASHED), 1, arrays=(np.arange(2),))))
-    time.sleep(600)
-
-
-@attack(Outcome.TIMEOUT, "wall-clock")
-def tear_a_frame_and_stall(text):
-    os.write(PIPE, encode(Frame(_OK, 1))[:11])
-    time.sleep(600)
-
-
 @attack(Outcome.CRASHED, "status 0")
 def tear_a_frame_and_die(text):
-    os.write(PIPE, encode(Frame(_OK, 1))[:11])
+    os.write(PIPE, TORN)
     os._exit(0)
 
 
 @attack(Outcome.OK)
 def answer_early_and_die(text):
-    os.write(PIPE, encode(Frame(_OK, 1)))
+    os.write(PIPE, reply(Outcome.OK))
     os._exit(0)
-
-
-@attack(Outcome.OK)
-def answer_twice(text):
-    os.write(PIPE, encode(Frame(_OK, 1)))
 
 
 @attack(Outcome.CRASHED)
@@ -280,32 +202,51 @@ def close_the_pipe(text):
     time.sleep(600)
 
 
+TORN = reply(Outcome.OK)[:11]
+WRONG = {
+    "declare_a_huge_frame": ("more than it may hold", b"AHD1" + b"\xff" * 60),
+    "declare_an_impossible_time": (
+        "impossible time",
+        reply(Outcome.OK, cpu_seconds=float("nan")),
+    ),
+    "declare_a_negative_length": ("add up", with_a_negative_length()),
+    "answer_another_call": ("answers no call", reply(Outcome.OK, 7)),
+    "answer_with_an_unknown_code": ("answers no call", encode(Frame(200, 1))),
+    "answer_what_only_the_parent_says": ("an impossible outcome", reply(Outcome.DUPLICATE)),
+    "crash_with_an_answer": (
+        "an impossible outcome",
+        reply(Outcome.CRASHED, arrays=(np.arange(2),)),
+    ),
+}
+for name, (detail, data) in WRONG.items():
+    add(Outcome.INVALID_OUTPUT, detail, **{name: sends(data)})
+add(Outcome.TIMEOUT, "wall-clock", tear_a_frame_and_stall=sends(TORN))
+add(Outcome.OK, answer_twice=lambda text: os.write(PIPE, reply(Outcome.OK)))
+add(
+    Outcome.INVALID_OUTPUT,
+    "bytes",
+    answer_too_much=lambda text: (np.zeros(4 << 20, dtype=np.int64),),
+)
+add(
+    Outcome.INVALID_OUTPUT,
+    "arrays",
+    answer_too_many=lambda text: tuple(np.zeros(0, dtype=np.int64) for _ in range(100_000)),
+)
+add(Outcome.INVALID_OUTPUT, "int64", answer_floats=lambda text: (np.zeros(3),))
+
 # The process's own house.
 
-
-@attack(Outcome.CRASHED, "status 0")
-def leave(text):
-    os._exit(0)
-
-
-@attack(Outcome.CRASHED, "SystemExit")
-def raise_exit(text):
-    sys.exit(0)
-
-
-@attack(Outcome.CRASHED, "SIG")
-def abort(text):
-    os.abort()
-
-
-@attack(Outcome.CRASHED, "SIGSEGV")
-def read_address_zero(text):
-    ctypes.string_at(0)
-
-
-@attack(Outcome.CRASHED, "SIGSEGV")
-def stride_out_of_bounds(text):
-    return np.lib.stride_tricks.as_strided(np.arange(3), (2,), (1 << 40,)).sum()
+add(Outcome.CRASHED, "status 0", leave=lambda text: os._exit(0))
+add(Outcome.CRASHED, "SystemExit", raise_exit=lambda text: sys.exit(0))
+add(Outcome.CRASHED, "SIG", abort=lambda text: os.abort())
+add(
+    Outcome.CRASHED,
+    "SIGSEGV",
+    read_address_zero=lambda text: ctypes.string_at(0),
+    stride_out_of_bounds=lambda text: np.lib.stride_tricks.as_strided(
+        np.arange(3), (2,), (1 << 40,)
+    ).sum(),
+)
 
 
 @attack(Outcome.OK)
@@ -334,13 +275,19 @@ def patch_the_house(text):
     return tuple(())
 
 
+@attack(Outcome.CRASHED, "WRITEABLE")
+def make_an_array_writeable(text):
+    for array in GIVEN.values():
+        array.flags.writeable = True
+
+
 @attack(Outcome.OK)
 def write_every_array(text):
-    for thing in gc.get_objects():
-        if isinstance(thing, np.ndarray) and thing.flags.writeable:
-            thing.fill(99)
-    for address in range(0, 1 << 20, 4096):
-        LIBC.mprotect(ctypes.c_void_p(address), 4096, 3)
+    # Make the pages writable again, behind NumPy's back.
+    for array in GIVEN.values():
+        page = ctypes.c_void_p(array.ctypes.data & ~0xFFF)
+        if LIBC.mprotect(page, 4096, mmap.PROT_READ | mmap.PROT_WRITE) == 0:
+            ctypes.c_double.from_address(array.ctypes.data).value = 99.0
 
 
 @attack(Outcome.OK)
@@ -348,3 +295,13 @@ def read_the_environment(text):
     LIBC.getenv.restype = ctypes.c_char_p
     secrets = [*os.environ, *filter(None, map(LIBC.getenv, (b"PATH", b"HOME", b"API_KEY")))]
     return (np.array([len(secrets)]),)
+
+
+@attack(Outcome.OK)
+def list_descriptors(text):
+    found = []
+    for number in range(1024):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(number, fcntl.F_GETFD)
+            found.append(number)
+    return (np.array(found),)

@@ -46,36 +46,30 @@ def rebuilt(sandbox, case, body):
     return customers, answer(sandbox, Level.LOWER, body, inputs)
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        ("1.0", "float"),
-        ("float('nan')", "float"),
-        ("float('inf')", "float"),
-        ("np.nan", "float"),
-        ("np.float64(1)", "float64"),
-        ("True", "bool"),
-        ("np.bool_(True)", "bool"),
-        ("None", "NoneType"),
-        ("'1'", "str"),
-        ("unvisited_nodes", "ndarray"),
-        ("unvisited_nodes[:1]", "ndarray"),
-        ("np.array(1)", "ndarray"),
-        ("[1]", "list"),
-        ("(1,)", "tuple"),
-        ("{1}", "set"),
-        ("lambda: 1", "function"),
-    ],
-)
-def test_a_lower_answer_that_is_no_integer_fails_the_task(sandbox, case, value, kind):
+KINDS = {
+    "1.0": "float",
+    "float('nan')": "float",
+    "np.float64(1)": "float64",
+    "True": "bool",
+    "np.bool_(True)": "bool",
+    "None": "NoneType",
+    "'1'": "str",
+    "unvisited_nodes": "ndarray",
+    "np.array(1)": "ndarray",
+    "[1]": "list",
+    "{1}": "set",
+    "lambda: 1": "function",
+}
+
+
+@pytest.mark.parametrize("value", KINDS)
+def test_a_lower_answer_that_is_no_integer_fails_the_task(sandbox, case, value):
     _, result = rebuilt(sandbox, case, f"return {value}")
     assert result.outcome is Outcome.INVALID_OUTPUT
-    assert result.detail == f"Expected an integer, got {kind}."
+    assert f"integer, got {KINDS[value]}." in result.detail
 
 
-@pytest.mark.parametrize(
-    "value", ["-1", "-(10**30)", "10**30", "10**9", "2**63", "len(demands)", "np.int64(-5)"]
-)
+@pytest.mark.parametrize("value", ["-1", "10**30", "2**63", "len(demands)", "np.int64(-5)"])
 def test_a_node_that_is_unavailable_is_replaced(sandbox, case, value):
     customers, result = rebuilt(sandbox, case, f"return {value}")
     assert result.outcome is Outcome.OK
@@ -92,14 +86,21 @@ def test_the_fallback_is_the_nearest_customer(sandbox, case):
     assert chosen.fallbacks == 0
 
 
+def proposed(sandbox, case, body):
+    """Return the result of an upper program, and what its validation keeps, if it has an output."""
+    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
+    result = answer(sandbox, Level.UPPER, body, inputs)
+    if result.outcome is not Outcome.OK:
+        return result, None
+    return result, PROBLEM.operator.selector.validate(case.instance, case.baseline, result.output)
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
         ("None", "malformed"),
         ("1", "malformed"),
         ("'123'", "malformed"),
-        ("True", "malformed"),
-        ("float('nan')", "malformed"),
         ("coords", "malformed"),
         ("[1, 2]", "malformed"),
         ("[[], 'ab']", "malformed"),
@@ -111,25 +112,19 @@ def test_the_fallback_is_the_nearest_customer(sandbox, case):
     ],
 )
 def test_an_upper_answer_that_proposes_nothing_yields_no_region(sandbox, case, value, reason):
-    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
-    result = answer(sandbox, Level.UPPER, f"return {value}", inputs)
+    result, validation = proposed(sandbox, case, f"return {value}")
     assert result.outcome is Outcome.OK, result
-    validation = PROBLEM.operator.selector.validate(case.instance, case.baseline, result.output)
     assert validation.regions == ()
     assert any(reason in rejection.reason for rejection in validation.rejections)
 
 
-@pytest.mark.parametrize("value", ["[[1]] * 10**7", "[[1] * 10**7]"])
+@pytest.mark.parametrize("value", ["[[1]] * 20_000", "[[1] * 10**6]"])
 def test_a_flood_of_regions_is_refused(sandbox, case, value):
-    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
-    result = answer(sandbox, Level.UPPER, f"return {value}", inputs)
+    result, _ = proposed(sandbox, case, f"return {value}")
     assert result.outcome is Outcome.INVALID_OUTPUT
 
 
 def test_a_good_answer_passes(sandbox, case):
-    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
-    result = answer(sandbox, Level.UPPER, "return [list(routes[0])]", inputs)
-    [region] = PROBLEM.operator.selector.validate(
-        case.instance, case.baseline, result.output
-    ).regions
+    _, validation = proposed(sandbox, case, "return [list(routes[0])]")
+    [region] = validation.regions
     assert np.array_equal(sorted(region.nodes), sorted(case.baseline[0]))

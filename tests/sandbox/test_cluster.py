@@ -86,10 +86,6 @@ def test_results_and_exceptions_are_those_of_the_worker(executor):
     with pytest.raises(KeyError, match="lost") as caught:
         executor.submit("fail").result()
     assert "in fail" in "".join(caught.value.__notes__)
-    with pytest.raises(RuntimeError, match="cannot be sent"):
-        executor.submit("unsendable").result()
-    with pytest.raises(Exception, match="pickle"):
-        executor.submit("add", lambda: None).result()
     assert executor.submit("add", 1).result() == 101
 
 
@@ -138,8 +134,6 @@ def test_a_worker_that_cannot_start(cluster):
     with pytest.raises(LookupError, match="no such thing"):
         RayExecutor(refuse, filled_arrays(), workers=1, address=cluster.address)
     assert not ray.is_initialized()
-    with pytest.raises(ConfigError, match=r"Expected executor.workers in \[1, 64\], got 0"):
-        RayExecutor(Worker, filled_arrays(), workers=0)
 
 
 def test_close_is_quick_and_ends_the_workers(cluster, executor):

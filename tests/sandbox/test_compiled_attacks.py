@@ -16,20 +16,11 @@ CONTRACT = PROBLEM.operator.contract
 U, D, M = "unvisited_nodes", "demands", "distance_matrix"
 ATTACKS = [
     f"score = {M}[current_node, {U}]; score += {M}[0, {U}[:2]]; return {U}[np.argmin(score)]",
-    f"score = np.zeros(({len(U)}, 3)); score += np.ones(2); return {U}[0]",
-    f"score = {D} * 1.0; score[{U}] += {M}[0]; return {U}[np.argmax(score[{U}])]",
     f"score = {D} * 1.0; score[1:] += score[:-1]; return {U}[int(score[-1]) % len({U})]",
-    f"mask = np.ones(len({U}) + 1) > 0; return {U}[mask][-1]",
-    f"mask = np.ones(len({D}) - 1) > 0; score = {D} * 1; score[mask] = 0; return {U}[0]",
     f"return {U}[len(np.zeros((rest_capacity - 60, 2 ** 40)))]",
-    f"return {U}[10 ** 9 * len({U})]",
     f"return {D}[-(10 ** 6) * len({U})]",
-    f"items = [0]; items.pop(); return {U}[items.pop()]",
-    f"first, second = {U}; return first",
     f"return {U}[int(1 / (rest_capacity - 50))]",
-    f"return {U}[int({M}[0, 1] / {M}[0, 0])]",
     f"x = np.array([2, 0, 1]); x[x[::-1]] = 0; return {U}[x[0]]",
-    f"score = {M} * 1.0; score *= score[:, :1]; return {U}[np.argmax(score[0, {U}])]",
     f"return {U}[len(np.zeros((rest_capacity * 0, 2 ** 60)))]",
 ]
 

@@ -11,6 +11,8 @@ import pytest
 from program_pair import HERE
 from reduced_host import CALLS
 
+from specahd import api
+from specahd.core.errors import ConfigError
 from specahd.core.events import Observer
 from specahd.repair.execution import Execution
 from specahd.sandbox.client import inspect_host
@@ -30,22 +32,17 @@ LAYERS = {
     "unprivileged_user",
     "user_namespace",
 }
-TRAIN = ["budget=smoke", "budget.programs=0", "budget.rounds=1", "tracking=none"]
-SMALL = [*TRAIN, *(f"budget.{p}=1" for p in ("lower_train", "upper_train"))]
-SMALL += [*(f"budget.{p}=1" for p in ("selection", "validation")), "executor.workers=1"]
 
 
 def on_a_poorer_host(layers, *command, cwd=None):
     poorer = [sys.executable, str(Path(HERE) / "reduced_host.py"), ",".join(layers)]
-    line = [*(poorer if layers else []), sys.executable, *command]
+    line = [*poorer, sys.executable, *command]
     return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def status(layers):
-    script = (
-        "import json; from specahd.sandbox.client import inspect_host as i; print(json.dumps(i()))"
-    )
-    done = on_a_poorer_host(layers, "-c", script.replace("i())", "dict(i()))"))
+    script = "import json; from specahd.sandbox.client import inspect_host as inspect"
+    done = on_a_poorer_host(layers, "-c", f"{script}; print(json.dumps(dict(inspect())))")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -71,63 +68,50 @@ def test_a_layer_that_lacks_is_named_with_the_kernels_own_reason(layer):
     assert {name: there[name] for name in others} == {name: here[name] for name in others}
 
 
-def test_programs_run_on_a_host_that_lacks_everything():
-    script = (
-        "import numpy as np\n"
-        "from program_pair import HERE, HONEST, PROGRAMS\n"
-        "from specahd.sandbox.shared_arrays import SharedArrays\n"
-        "from specahd.sandbox.calls import Call, SessionLimits\n"
-        "from specahd.sandbox.session import Sandbox\n"
-        "shared = SharedArrays.allocate([{'matrix': (np.float64, (2, 2))}])\n"
-        "with Sandbox(shared, [HONEST], [HERE]) as sandbox:\n"
-        "    with sandbox.session(PROGRAMS[:1], SessionLimits(5.0)) as session:\n"
-        "        print(session.call(Call(0, 0, (np.array([1]),))).output[0].tolist())\n"
-    )
-    done = on_a_poorer_host(CALLS, "-c", f"import sys; sys.path.insert(0, {HERE!r})\n{script}")
-    assert done.stdout == "[1]\n", done.stderr
+class Heard(Observer):
+    def __init__(self):
+        self.warnings = []
 
-
-def train(layers, cwd, *more):
-    command = ["-m", "specahd.train", *SMALL, "hydra.run.dir=run", *more]
-    return on_a_poorer_host(layers, *command, cwd=cwd)
-
-
-def test_strict_refuses_a_host_that_lacks_a_layer_and_writes_nothing(tmp_path):
-    done = train(["landlock", "user_namespace"], tmp_path, "sandbox.require=strict")
-    assert done.returncode == 2
-    [sentence] = done.stderr.splitlines()
-    assert sentence.startswith("sandbox.require=strict, and this host lacks landlock (")
-    assert "user_namespace (" in sentence
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_value_that_require_has_not_is_refused(tmp_path):
-    done = train([], tmp_path, "sandbox.require=maybe")
-    assert done.returncode == 2
-    assert "sandbox.require to be one of available, strict" in done.stderr
-    assert list(tmp_path.iterdir()) == []
+    def on_warning(self, text):
+        self.warnings.append(text)
 
 
 def test_nothing_is_said_where_nothing_lacks():
-    class Heard(Observer):
-        warnings = 0
-
-        def on_warning(self, text):
-            self.warnings += 1
-
     heard = Heard()
     found = Execution().inspect(heard)
-    assert heard.warnings == (set(found.values()) != {ENFORCED})
+    assert bool(heard.warnings) == (set(found.values()) != {ENFORCED})
 
 
-def test_what_lacks_is_told_in_one_line_and_recorded(tmp_path):
-    done = train(["landlock"], tmp_path)
-    assert done.returncode == 0, done.stderr
-    recorded = (tmp_path / "run" / "sandbox.json").read_text()
-    found = json.loads(recorded)
-    assert list(found) == sorted(LAYERS)
-    lacking = [layer for layer in found if found[layer] != ENFORCED]
-    assert "landlock" in lacking
-    told = [line for line in done.stderr.splitlines() if line.startswith("Programs run without")]
-    assert len(told) == 1
-    assert all(layer in told[0] for layer in lacking)
+def test_what_lacks_is_told_in_one_line_and_refused_if_it_is_required():
+    status = dict.fromkeys(LAYERS, ENFORCED) | {"landlock": "no such call", "seccomp": "old"}
+    heard = Heard()
+    Execution().admit(status, heard)
+    [told] = heard.warnings
+    assert "without landlock (no such call), seccomp (old);" in told
+    with pytest.raises(ConfigError, match=r"require=strict.* landlock \(.*, seccomp \("):
+        Execution(require="strict").admit(status, heard)
+
+
+def test_what_holds_is_recorded_with_a_run(tmp_path):
+    class Begun(Exception):
+        """Ends it there."""
+
+    class Watcher(Observer):
+        def on_start(self, programs, directory):
+            raise Begun
+
+    budget = api.Budget(0, lower_train=1, upper_train=1, selection=1, validation=1)
+    places = {"out": tmp_path / "run", "pools": tmp_path / "pools"}
+    with pytest.raises(Begun):
+        api.train("tsp", budget=budget, observer=Watcher(), **places)
+    assert json.loads((tmp_path / "run" / "sandbox.json").read_text()) == inspect_host()
+
+
+def test_strict_refuses_a_host_that_lacks_a_layer_and_writes_nothing(tmp_path):
+    words = ["-m", "specahd.train", "sandbox.require=strict", "budget=smoke", "hydra.run.dir=run"]
+    done = on_a_poorer_host(["landlock", "user_namespace"], *words, "tracking=none", cwd=tmp_path)
+    assert done.returncode == 2
+    [sentence] = done.stderr.splitlines()
+    assert "lacks landlock (" in sentence
+    assert "user_namespace (" in sentence
+    assert list(tmp_path.iterdir()) == []

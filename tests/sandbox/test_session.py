@@ -1,5 +1,4 @@
 import os
-import time
 
 import numpy as np
 import psutil
@@ -8,6 +7,7 @@ from program_pair import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
 from runners import attack
 
 from specahd.core.program import Outcome
+from specahd.sandbox import session as session_module
 from specahd.sandbox.child_process import cause_of_death
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 
@@ -29,30 +29,12 @@ def session(sandbox):
         yield session
 
 
-def run(sandbox, call, limits=LIMITS):
-    """Return the result of a hostile call; an honest one after it must be well."""
-    with sandbox.session(PROGRAMS, limits) as session:
-        result = session.call(call)
-        after = session.call(honest())
-        assert after.outcome is Outcome.OK, after
-        assert after.output[0].tolist() == [8]
-    return result
-
-
 def test_answer(session):
     result = session.call(honest(3))
     assert result.outcome is Outcome.OK
     assert [array.tolist() for array in result.output] == [[10]]
     assert 0 < result.cpu_seconds < 1
     assert session.call(honest(3, instance=1)).output[0].tolist() == [11]
-
-
-def test_equal_calls_have_equal_results(sandbox, session):
-    with sandbox.session(PROGRAMS, LIMITS) as other:
-        outputs = [
-            s.call(honest(n)).output[0].tolist() for n in (1, 2, 1) for s in (session, other)
-        ]
-    assert outputs == [[8], [8], [9], [9], [8], [8]]
 
 
 def source(body):
@@ -65,15 +47,12 @@ def source(body):
         ("return 1 / 0", Outcome.CRASHED, "ZeroDivisionError: division by zero"),
         ("return matrix[99, 0]", Outcome.CRASHED, "IndexError: index 99"),
         ("return unknown", Outcome.CRASHED, "NameError"),
-        ("return open('/etc/passwd')", Outcome.CRASHED, "NameError: name 'open'"),
         ("import os", Outcome.CRASHED, "ImportError"),
         ("matrix[0, 0] = 1.0", Outcome.CRASHED, "read-only"),
         ("numbers[0] = 1", Outcome.CRASHED, "read-only"),
         ("g = lambda h: list(map(h, [h]))\n    g(g)", Outcome.CRASHED, "RecursionError"),
         ("return None", Outcome.INVALID_OUTPUT, "Expected a list."),
         ("return [1 << 80]", Outcome.CRASHED, "OverflowError"),
-        ("return [0] * 10 ** 12", Outcome.OUT_OF_MEMORY, "memory"),
-        ("return [0] * 10 ** 7", Outcome.INVALID_OUTPUT, "at most"),
         ("return list(matrix[0] / 0 > 1)", Outcome.OK, ""),
     ],
 )
@@ -93,29 +72,12 @@ def test_launch_failure(sandbox, text):
         assert session.call(honest()).outcome is Outcome.LAUNCH_FAILED
 
 
-def test_a_launch_that_never_ends_fails(sandbox):
+def test_a_launch_that_never_ends_fails(sandbox, monkeypatch):
+    monkeypatch.setattr(session_module, "_LAUNCH_SECONDS", 0.2)
     endless = Launch("while True:\n    pass\n", "total", HONEST)
     with sandbox.session([endless], SessionLimits(call_seconds=0.2)) as session:
         assert session.launched is Outcome.LAUNCH_FAILED
         assert "CPU time" in session.detail
-
-
-@pytest.mark.parametrize("name", ["loop", "loop_in_c"])
-def test_endless_loops_end_at_their_cpu_time(sandbox, name):
-    result = run(sandbox, hostile(name), SessionLimits(call_seconds=0.5))
-    assert result.outcome is Outcome.TIMEOUT
-    # The timer counts ticks, which other processes on the core make inexact.
-    assert 0.2 < result.cpu_seconds < 1.0
-
-
-@pytest.mark.parametrize("name", ["sleep", "lie_about_length", "ignore_signals"])
-def test_the_wall_clock_bounds_the_rest(sandbox, name, monkeypatch):
-    monkeypatch.setattr(SessionLimits, "wall_seconds", 0.7)
-    start = time.monotonic()
-    result = run(sandbox, hostile(name), SessionLimits(call_seconds=0.2))
-    expected = Outcome.INVALID_OUTPUT if name == "lie_about_length" else Outcome.TIMEOUT
-    assert result.outcome is expected
-    assert time.monotonic() - start < 5
 
 
 def test_wall_bound():
@@ -123,64 +85,9 @@ def test_wall_bound():
     assert SessionLimits(0.5).wall_seconds == 5.5
 
 
-@pytest.mark.parametrize(
-    ("name", "outcome", "detail"),
-    [
-        ("allocate", Outcome.OUT_OF_MEMORY, "memory"),
-        ("allocate_lists", Outcome.OUT_OF_MEMORY, "memory"),
-        ("leave", Outcome.CRASHED, "exited with status 0"),
-        ("raise_exit", Outcome.CRASHED, "SystemExit"),
-        ("segfault", Outcome.CRASHED, "SIGSEGV"),
-        ("flood_answer", Outcome.INVALID_OUTPUT, "bytes"),
-        ("flood_many", Outcome.INVALID_OUTPUT, "arrays"),
-        ("flood_pipe", Outcome.INVALID_OUTPUT, "no frame"),
-        ("flood_standard_output", Outcome.OK, ""),
-        ("write_shared", Outcome.CRASHED, "ValueError"),
-        ("write_shared_by_force", Outcome.OK, ""),
-        ("write_file", Outcome.CRASHED, "No usable temporary directory"),
-    ],
-)
-def test_hostile_calls_cost_one_call_at_once(sandbox, shared, name, outcome, detail):
-    start = time.monotonic()
-    result = run(sandbox, hostile(name), SessionLimits(call_seconds=60.0, memory_bytes=1 << 29))
-    assert time.monotonic() - start < 5
-    assert result.outcome is outcome, result
-    assert detail in result.detail
-    assert np.all(shared.arrays(0)["matrix"] == 7.0)
-
-
-def test_a_dead_child_is_noticed_at_once(sandbox):
-    with sandbox.session(PROGRAMS, SessionLimits(call_seconds=60.0)) as session:
-        start = time.monotonic()
-        assert session.call(hostile("leave")).outcome is Outcome.CRASHED
-        assert time.monotonic() - start < 1
-
-
 @pytest.mark.parametrize(("code", "name"), [(-11, "SIGSEGV"), (-35, "signal 35")])
 def test_every_signal_is_a_cause_of_death(code, name):
     assert cause_of_death(code) == (Outcome.CRASHED, f"killed by {name}")
-
-
-def test_environment_and_descriptors_are_gone(session):
-    assert session.call(hostile("count_environment")).output[0].tolist() == [0]
-    assert session.call(hostile("list_descriptors")).output[0].tolist() == [0, 1, 2, 3]
-
-
-def test_grandchildren_die_with_the_session(sandbox):
-    marker = f"specahd-grandchild-{os.getpid()}"
-    with sandbox.session(PROGRAMS, LIMITS) as session:
-        # Where the kernel forbids the fork, the call crashes and all is well too.
-        result = session.call(hostile("leave_grandchildren", os.getpid()))
-        assert result.outcome in (Outcome.OK, Outcome.CRASHED)
-        if result.outcome is Outcome.OK:
-            time.sleep(0.2)
-            assert named(marker)
-    assert not named(marker)
-
-
-def named(marker):
-    found = (p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"]))
-    return [line for line in found if marker in line]
 
 
 def test_calls_in_a_row(session):
@@ -212,13 +119,12 @@ def test_abandoned_calls_belong_to_no_one(session):
 
 
 def test_total_seconds(sandbox):
-    limits = SessionLimits(call_seconds=0.3, total_seconds=0.5)
+    limits = SessionLimits(call_seconds=0.2, total_seconds=0.3)
     with sandbox.session(PROGRAMS, limits) as session:
-        start = time.monotonic()
         results = list(session.call_many([hostile("loop")] * 50))
-        assert time.monotonic() - start < 5
     assert {r.outcome for r in results} == {Outcome.TIMEOUT}
-    assert sum(r.cpu_seconds for r in results) < 0.7
+    # The timer counts ticks, which other processes on the core make inexact.
+    assert 0.1 < sum(r.cpu_seconds for r in results) < 0.5
     assert "session" in results[-1].detail
 
 
@@ -241,11 +147,11 @@ def test_several_sessions_at_once(sandbox):
         session.close()
 
 
-def test_two_hundred_sessions_leave_nothing_behind(sandbox, descendants):
+def test_forty_sessions_leave_nothing_behind(sandbox, descendants):
     with sandbox.session(PROGRAMS, LIMITS) as session:
         session.call(honest())
     processes, descriptors = descendants(), psutil.Process().num_fds()
-    for number in range(200):
+    for number in range(40):
         with sandbox.session(PROGRAMS, LIMITS) as session:
             if number % 10 == 0:
                 session.call(hostile("leave"))
@@ -263,9 +169,6 @@ def test_a_dead_zygote_is_replaced(shared, descendants):
         os.kill(sandbox._clients[False]._process.pid, 9)
         for victim in (session, other):
             assert victim.call(honest(2)).output[0].tolist() == [9]
-        # A program that kills the zygote each time is stopped all the same.
-        assert session.call(hostile("kill_zygote")).outcome is Outcome.CRASHED
-        assert session.call(honest(2)).output[0].tolist() == [9]
     assert descendants() == before
 
 

@@ -95,7 +95,7 @@ total = attached.arrays(0)["matrix"].sum()
 fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 print(json.dumps([total, int(fields["RssAnon"].split()[0])]))
 """
-    shared = SharedArrays.allocate([{"matrix": (np.float64, (4000, 4000))}])
+    shared = SharedArrays.allocate([{"matrix": (np.float64, (3000, 3000))}])
     shared.writable(0)["matrix"][:] = 1.0
     answer = subprocess.run(
         [sys.executable, "-c", script, str(shared.fd), json.dumps(shared.directory)],
@@ -105,6 +105,6 @@ print(json.dumps([total, int(fields["RssAnon"].split()[0])]))
         text=True,
     )
     total, private_kilobytes = json.loads(answer.stdout)
-    assert total == 4000 * 4000
+    assert total == 3000 * 3000
     assert private_kilobytes < 60_000
     shared.close()

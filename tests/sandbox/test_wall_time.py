@@ -34,7 +34,6 @@ def honest():
 # By name: the calls that go round, how they end, and how many of them can be had at most.
 ABUSES = {
     "sleeps in small steps": ([("pause", 100)], Outcome.OK, 7),
-    "answers at the last moment": ([("pause", 400)], Outcome.OK, 2),
     "never answers": ([("sleep",)], Outcome.TIMEOUT, 2),
     "alternates": ([("pause", 150), ("pause", 0)], Outcome.OK, 11),
     "works a little and sleeps": ([("burn_and_pause", 10, 250)], Outcome.OK, 4),
@@ -42,8 +41,9 @@ ABUSES = {
 }
 
 
-@pytest.mark.parametrize("kind", ABUSES)
-@pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "ahead"), [*((kind, True) for kind in ABUSES), ("sleeps in small steps", False)]
+)
 def test_who_stalls_over_many_calls_is_given_up(sandbox, short, kind, ahead):
     attacks, outcome, most = ABUSES[kind]
     asked = [hostile(*attacks[number % len(attacks)]) for number in range(60)]
@@ -58,12 +58,6 @@ def test_who_stalls_over_many_calls_is_given_up(sandbox, short, kind, ahead):
         assert session.call(honest()).output[0].tolist() == [8]
 
 
-def test_each_session_begins_anew(sandbox, short):
-    for _ in range(2):
-        with sandbox.session(PROGRAMS, short) as session:
-            assert session.call(hostile("pause", 400)).outcome is Outcome.OK
-
-
 def test_claimed_time_counts_against_the_program(sandbox):
     asked = [hostile("claim_a_day"), *[hostile("pause", 100)] * 20]
     with sandbox.session(PROGRAMS, SessionLimits(call_seconds=1.0, total_seconds=2.0)) as session:
@@ -73,13 +67,13 @@ def test_claimed_time_counts_against_the_program(sandbox):
 
 
 def test_launching_again_counts_towards_the_total(sandbox):
-    slow = Launch(f"for _ in range(2_000_000):\n    pass\n{SOURCE}", "total", HOSTILE)
-    asked = [Call(0, 0, attack("leave"))] * 60
-    with sandbox.session([slow], SessionLimits(call_seconds=1.0, total_seconds=1.0)) as session:
+    slow = Launch(f"for _ in range(1_000_000):\n    pass\n{SOURCE}", "total", HOSTILE)
+    asked = [Call(0, 0, attack("leave"))] * 40
+    with sandbox.session([slow], SessionLimits(call_seconds=1.0, total_seconds=0.3)) as session:
         assert session.launched is Outcome.OK
         outcomes = [result.outcome for result in session.call_many(asked)]
     assert outcomes == sorted(outcomes)  # crashed … timeout
-    assert outcomes.count(Outcome.CRASHED) < 55
+    assert outcomes.count(Outcome.CRASHED) < 35
 
 
 @given(st.lists(st.floats(0, 100), max_size=300), st.integers(0, 299))

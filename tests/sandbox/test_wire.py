@@ -44,11 +44,6 @@ def decode(data):
     return frame
 
 
-@given(frames)
-def test_round_trip(frame):
-    assert same(decode(encode(frame)), frame)
-
-
 @given(st.lists(frames, max_size=4), st.integers(1, 97))
 def test_any_cut_of_the_stream_gives_the_same_frames(sent, step):
     stream = b"".join(map(encode, sent))

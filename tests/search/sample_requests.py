@@ -79,32 +79,20 @@ IDEAS = {
     ),
 }
 ON_TOURS = {
-    "select_customer_groups": (
-        "Repair each node alone whose removal gains most.",
-        """\
-    size = min(max_groups, len(preceding) - 1)
-    groups = np.zeros(2 * size, np.int64)
-    groups[::2] = np.argsort(-removal_gains[1:])[:size] + 1
-    return groups
-""",
-    ),
-    "select_position": (
-        "Insert into the longest edge that few others undercut.",
-        """\
-    best = int(np.argmin(detours))
-    for position in range(len(detours)):
-        if detours[position] <= 1.1 * detours[best] and edges[position] > edges[best]:
-            best = position
-    return best
-""",
-    ),
+    "customer": "node",
+    "at the roomiest position": "into the longest edge",
+    "demands": "preceding",
+    "rests": "edges",
 }
+"""Other words of ideas and other arguments of programs that improve tours."""
 
 
 def shown(contract):
     """Return a reply to a request for the contract, and the program that it holds."""
-    ideas = ON_TOURS if "tsp.runners" in (contract.compiled or "") else IDEAS
-    idea, body = ideas[contract.name]
+    idea, body = IDEAS[contract.name]
+    if "tsp.runners" in (contract.compiled or ""):
+        for word, other in ON_TOURS.items():
+            idea, body = idea.replace(word, other), body.replace(word, other)
     reply = f"{{{idea}}}\n\ndef {contract.name}({', '.join(contract.arguments)}):\n{body}"
     source, idea = parse_reply(reply, contract)
     return Program(

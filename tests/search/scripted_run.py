@@ -11,7 +11,7 @@ from specahd.core.budget import Ledger
 from specahd.core.contract import Context, Contract, Operator, Parent
 from specahd.core.errors import TransportError
 from specahd.core.events import Observer
-from specahd.core.program import Level, Outcome
+from specahd.core.program import Level, Outcome, Program
 from specahd.core.proposer import Reply
 from specahd.core.tariff import FREE
 from specahd.core.vocabulary import Constant, Vocabulary
@@ -121,6 +121,12 @@ class ByConstant:
 WRITE = Operator("write", "Write one.")
 
 
+def adding(number):
+    """Return a program that is named by the number in its source."""
+    source = f"def add(a, b):\n    return {number}\n"
+    return Program(str(number), Level.LOWER, source, "", "i1", contract="append")
+
+
 class InTurn:
     """Asks for what it is told to, in turn and round after round; None waits once."""
 
@@ -157,8 +163,12 @@ def run(
     method=None,
     kind=(Level.LOWER, 1),
     repeat=False,
+    carried=(),
+    measures=ByConstant,
+    memory=Memory,
     **options,
 ):
+    """Carry programs over and run a round; return what was spent, by the ledger too, and told."""
     directory.mkdir(exist_ok=repeat)
     ledger = Ledger(tickets)
     with (
@@ -170,12 +180,13 @@ def run(
             proposer=proposer,
             ledger=ledger,
             journal=journal,
-            memories={level: Memory(filter=True) for level in Level},
+            memories={level: memory(filter=True) for level in Level},
             observer=Observer(),
             **{**({"replay": Replay.read(directory)} if repeat else {}), **options},
         ) as engine,
     ):
-        level = ByConstant(workers, method, *kind)
-        engine.carry_over(level, [], tickets)
+        level = measures(workers, method, *kind)
+        # No round may ask for more than is left.
+        engine.carry_over(level, carried, tickets + 5)
         spent = engine.run(level, tickets if asked is None else asked)
     return spent, ledger.read(), list(journals.read_records(directory / "journal.jsonl"))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sample_requests import CONTEXTS, CONTRACTS, MADE, NAMES, records, request, shown
+from sample_requests import CONTEXTS, CONTRACTS, MADE, records, request, shown
 
 from offered import PROBLEMS
 from specahd.core.contract import Context, Operator, Parent, Treatment
@@ -35,20 +35,13 @@ def test_the_whole_prompt(problem, level, operator):
     if os.environ.get("SPECAHD_GOLDEN") == "write":
         path.write_text(prompt, encoding="utf-8")
     assert prompt == path.read_text(encoding="utf-8")
+    assert prompt.isascii()
+    assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}|(lower|upper)-\d|-seed", prompt)
+    assert len(prompt.split()) < 1600
 
 
 def test_no_golden_file_is_left_over():
     assert {path.stem for path in GOLDEN.iterdir()} == {"-".join(case) for case in CASES}
-
-
-def test_programs_bear_numbers_and_not_their_identifiers(contract):
-    prompt = render(request(contract, "e1"))
-    assert "Program 1, score 1.234 %. Its idea: " + shown(contract).idea in prompt
-    assert "Program 2, score 0.421 %. Its idea: " + contract.seed.idea in prompt
-    assert "as different as possible from programs 1 and 2:" in prompt
-    assert "-seed" not in prompt
-    assert "0012" not in prompt
-    assert "0017" not in prompt
 
 
 def test_what_all_requests_of_a_level_share_comes_first(contract):
@@ -60,16 +53,6 @@ def test_what_all_requests_of_a_level_share_comes_first(contract):
     assert "Rules:" in shared
 
 
-def test_a_prompt_is_plain_text_and_short(contract):
-    for operator in OPERATORS:
-        told = records(contract, NAMES) if OPERATORS[operator].skills else ()
-        context = CONTEXTS[contract.level]
-        prompt = render(request(contract, operator, skills=told, context=context))
-        assert prompt.isascii()
-        assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)
-        assert len(prompt.split()) < 1600
-
-
 def test_an_answer_in_the_form_asked_for_is_one_program(contract):
     prompt = render(request(contract, "i1"))
     form = prompt[prompt.index("{The idea") :].replace("...", "return []")
@@ -78,8 +61,8 @@ def test_an_answer_in_the_form_asked_for_is_one_program(contract):
     assert guard(source, contract.name, contract.arguments) is None
 
 
-def test_an_operator_may_ask_for_an_analysis_before_the_idea(contract):
-    asked = request(contract, "m1")
+def test_an_operator_may_ask_for_an_analysis_before_the_idea(either):
+    asked = request(either, "m1")
     plain = render(asked)
     operator = replace(asked.operator, analysis="first its weaknesses in square brackets")
     prompt = render(replace(asked, operator=operator))
@@ -87,32 +70,19 @@ def test_an_operator_may_ask_for_an_analysis_before_the_idea(contract):
     assert "in exactly this form: one sentence in braces" in plain
     form = prompt[prompt.index("{The idea") :].replace("...", "return []")
     reply = f"[It is weak where demand = 0.\nx = 1 would not help.]\n{form}"
-    assert parse_reply(reply, contract)[1] == "The idea in one sentence."
+    assert parse_reply(reply, either)[1] == "The idea in one sentence."
 
 
 def test_the_programs_of_the_golden_files_may_run(contract):
     assert guard(shown(contract).source, contract.name, contract.arguments) is None
 
 
-def test_a_program_drawn_twice_is_shown_once(contract):
-    parent = Parent(contract.seed, 0.01)
-    prompt = render(replace(request(contract, "e2"), parents=(parent, parent)))
+def test_a_program_drawn_twice_is_shown_once(either):
+    parent = Parent(either.seed, 0.01)
+    prompt = render(replace(request(either, "e2"), parents=(parent, parent)))
     assert "Program 1, score" in prompt
     assert "Program 2, score" not in prompt
     assert "the core of program 1." in prompt
-
-
-def test_what_was_measured_stands_before_and_beside_the_programs(contract):
-    context = CONTEXTS[contract.level]
-    prompt = render(request(contract, "e1", context=context))
-    known = "\n".join(f"- {fact}" for fact in context.facts)
-    scores = "- The example above scores 0.421 %, the best program so far scores 2.340 %."
-    if context.best_idea:
-        scores += f"\n- The idea of the best: {context.best_idea}"
-    assert f"\n\nFacts of this round:\n{known}\n{scores}\n\nProgram 1, score" in prompt
-    [beside] = context.measured.values()
-    assert f"Program 1, score 1.234 %: {beside}. Its idea: " in prompt
-    assert "Program 2, score 0.421 %. Its idea: " in prompt
 
 
 @pytest.mark.parametrize(
@@ -161,9 +131,9 @@ def test_a_rambling_idea_does_not_fill_later_prompts():
 REFLECT = Operator("reflect", "Say why {parents} differ.", 2, Treatment.DESCRIBE)
 
 
-def test_a_request_for_a_text_asks_for_no_program(contract):
-    prompt = render(replace(request(contract, "e1"), operator=REFLECT))
-    assert contract.task in prompt
+def test_a_request_for_a_text_asks_for_no_program(either):
+    prompt = render(replace(request(either, "e1"), operator=REFLECT))
+    assert either.task in prompt
     assert "Program 2, score 0.421 %." in prompt
     assert "Rules:" not in prompt
     assert "Answer in exactly this form" not in prompt
@@ -172,10 +142,10 @@ def test_a_request_for_a_text_asks_for_no_program(contract):
     )
 
 
-def test_hints_stand_between_programs_and_instruction(contract):
+def test_hints_stand_between_programs_and_instruction(either):
     hints = "Near customers {first} were better."
-    with_them = render(request(contract, "m1", hints=hints))
-    assert with_them.replace(hints + "\n\n", "") == render(request(contract, "m1"))
+    with_them = render(request(either, "m1", hints=hints))
+    assert with_them.replace(hints + "\n\n", "") == render(request(either, "m1"))
     places = [with_them.index(part) for part in ("Program 1, score", hints, "Modify the structure")]
     assert places == sorted(places)
 
@@ -198,12 +168,12 @@ def test_a_prompt_promises_no_gain_where_a_loss_may_stay(problem):
     )
 
 
-def test_a_contract_that_promises_no_gain_stays_as_it_is(contract):
-    assert replace(contract, dearer="").with_dearer() == replace(contract, dearer="")
+def test_a_contract_that_promises_no_gain_stays_as_it_is(either):
+    assert replace(either, dearer="").with_dearer() == replace(either, dearer="")
 
 
-def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(contract):
-    asked = request(contract, "e2")
+def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(either):
+    asked = request(either, "e2")
     plain = render(asked)
     first, *others = (parent.program for parent in asked.parents)
     views = ("Half of it is gone.", *(idea_and_code(one.idea, one.source) for one in others))

@@ -1,46 +1,29 @@
 """What a run can be repeated from: its random draws, its log of replies, what was measured."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from scripted_run import WRITE, ByConstant, InTurn, Scripted, run
+from scripted_run import WRITE, ByConstant, InTurn, Scripted, adding, run
 
 from specahd.core import journal as journals
-from specahd.core.budget import Ledger
 from specahd.core.contract import Operator
-from specahd.core.events import Observer
-from specahd.core.program import Level, Outcome, Program
+from specahd.core.program import Level, Outcome
 from specahd.core.seeding import generator
 from specahd.memory.memory import Memory
 from specahd.memory.skills import Effects
-from specahd.runs.journal import Journal
 from specahd.runs.records import Measured
 from specahd.search.base import CandidateEvaluation, Query
-from specahd.search.engine import Engine
 from specahd.search.replay import Replay
 
 
-def test_every_ask_and_tell_draws_from_a_generator_of_its_own(tmp_path):
+@pytest.mark.parametrize("kind", [(Level.LOWER, 1), (Level.LOWER, 2), (Level.UPPER, 1)])
+def test_every_ask_and_tell_draws_from_a_generator_of_its_own(tmp_path, kind):
     method = InTurn(WRITE)
-    run(tmp_path / "run", Scripted(), tickets=6, method=method)
+    run(tmp_path / "run", Scripted(), tickets=6, method=method, kind=kind)
     for index, (asked, (_, told)) in enumerate(zip(method.asked, method.told, strict=True)):
-        assert asked[2] == generator(3, "lower", 1, index).random()
-        assert told == generator(3, "lower", 1, index, "tell").random()
-
-
-@pytest.mark.parametrize(("level", "number"), [("lower", 2), ("upper", 1)])
-def test_rounds_and_levels_draw_otherwise(tmp_path, level, number):
-    seen = []
-    for name, kind in (("one", (Level.LOWER, 1)), ("other", (Level(level), number))):
-        method = InTurn(WRITE)
-        run(tmp_path / name, Scripted(), tickets=3, method=method, kind=kind)
-        seen.append([draw for _, _, draw in method.asked])
-    assert not set(seen[0]) & set(seen[1])
-
-
-def test_the_log_of_replies_counts_refunds(tmp_path):
-    _, ledger, _ = run(tmp_path / "run", Scripted(lost=0.4), tickets=20)
-    wal = list(journals.read_records(tmp_path / "run" / "wal.jsonl"))
-    assert sum(entry["refunds"] for entry in wal) == ledger.refunds > 0
+        assert asked[2] == generator(3, *kind, index).random()
+        assert told == generator(3, *kind, index, "tell").random()
 
 
 def test_a_resumed_run_pays_for_no_reply_twice_and_counts_the_same(tmp_path):
@@ -53,6 +36,7 @@ def test_a_resumed_run_pays_for_no_reply_twice_and_counts_the_same(tmp_path):
     )
     assert proposer.calls == []
     assert again == ledger
+    assert ledger.refunds > 0
     assert repeated == records
 
 
@@ -78,27 +62,14 @@ def test_a_program_that_fails_when_it_is_carried_over_leaves_the_method(tmp_path
                 return CandidateEvaluation(Outcome.TIMEOUT, "slow", None, False)
             return super().measure(result)
 
-    programs = [
-        Program(name, Level.LOWER, f"def add(a, b):\n    return {name}\n", "", "i1", contract="x")
-        for name in ("9", "1", "7")
-    ]
     method = InTurn(WRITE)
-    level = Failing(1, method)
-    (tmp_path / "run").mkdir()
-    with (
-        Journal(tmp_path / "run") as journal,
-        Engine(
-            seed=3, lag=1, samplers=1, proposer=Scripted(), ledger=Ledger(4), journal=journal,
-            memories={Level.LOWER: Memory()}, observer=Observer(),
-        ) as engine,
-    ):  # fmt: skip
-        engine.carry_over(level, programs, 9)
+    carried = [adding(number) for number in (9, 1, 7)]
+    run(tmp_path / "run", Scripted(), tickets=4, method=method, measures=Failing, carried=carried)
     assert [(parent.program.id, parent.score) for parent in method.start.carried] == [
         ("9", 0.009), ("7", 0.007),
     ]  # fmt: skip
-    # No round may ask for more than is left.
     assert method.start.tickets == 4
-    told = list(journals.read_records(tmp_path / "run" / "responses.jsonl"))
+    told = list(journals.read_records(tmp_path / "run" / "responses.jsonl"))[:3]
     assert [(line["carried"], line["outcome"]) for line in told] == [
         ("9", "ok"), ("1", "timeout"), ("7", "ok"),
     ]  # fmt: skip
@@ -116,22 +87,11 @@ def test_a_record_compares_a_child_with_the_first_of_its_parents(tmp_path):
         def ask(self, index, rng):
             return Query(Operator("pair", "Join {parents}.", parents=2), self.start.carried)
 
-    programs = [
-        Program(name, Level.LOWER, f"def add(a, b):\n    return {name}\n", "", "i1", contract="x")
-        for name in ("9", "1")
-    ]
-    level = Learning(1, Pairs())
-    (tmp_path / "run").mkdir()
-    with (
-        Journal(tmp_path / "run") as journal,
-        Engine(
-            seed=3, lag=1, samplers=1, proposer=Scripted(bad=0.0, lost=0.0), ledger=Ledger(3),
-            journal=journal, memories={Level.LOWER: Memory(skills=1)}, observer=Observer(),
-        ) as engine,
-    ):  # fmt: skip
-        engine.carry_over(level, programs, 3)
-        engine.run(level, 3)
-    records = list(journals.read_records(tmp_path / "run" / "journal.jsonl"))
+    proposer = Scripted(bad=0.0, lost=0.0)
+    _, _, records = run(
+        tmp_path / "run", proposer, tickets=3, method=Pairs(), measures=Learning,
+        carried=[adding(9), adding(1)], memory=partial(Memory, skills=1),
+    )  # fmt: skip
     scores = {record["sample"]: record["score"] for record in records if "sample" in record}
     skills = [record for record in records if record.get("record") == "skill"]
     assert [(skill["program"], skill["parent"]) for skill in skills] == [

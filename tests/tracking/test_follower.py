@@ -1,7 +1,7 @@
 """What a run directory tells while another process still writes it."""
 
 import pytest
-from written_run import WrittenRun
+from written_run import BEGAN, WrittenRun
 
 from specahd.runs.journal import Journal
 from specahd.tracking.follower import RunFollower
@@ -12,11 +12,15 @@ def run(tmp_path):
     return WrittenRun(tmp_path / "run")
 
 
+def tickets(follower, **options):
+    return [entry.ticket for entry in follower.new_entries(**options)]
+
+
 def test_what_was_told_is_not_told_again(run):
     follower = RunFollower(run.directory)
     assert follower.new_entries() == []
     run.commit(3)
-    assert [entry.ticket for entry in follower.new_entries()] == [1, 2, 3]
+    assert tickets(follower) == [1, 2, 3]
     run.commit(1)
     run.end_round()
     [sample, end] = follower.new_entries()
@@ -39,9 +43,9 @@ def test_a_line_that_is_not_whole_waits_for_its_end(run):
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
     follower = RunFollower(run.directory)
-    assert [entry.ticket for entry in follower.new_entries()] == [1]
+    assert tickets(follower) == [1]
     path.write_bytes(whole)
-    assert [entry.ticket for entry in follower.new_entries()] == [2]
+    assert tickets(follower) == [2]
 
 
 def test_a_sample_waits_for_its_time_unless_that_will_not_come(run):
@@ -51,11 +55,10 @@ def test_a_sample_waits_for_its_time_unless_that_will_not_come(run):
     path.write_text(lines[0])
     follower = RunFollower(run.directory)
     # A process that was killed in between never wrote the second one's.
-    assert [entry.ticket for entry in follower.new_entries()] == [1, 2]
-    assert [entry.ticket for entry in follower.new_entries(final=True)] == [3]
-    assert [entry.at for entry in RunFollower(run.directory).new_entries(final=True)] == [
-        1000 * 1_800_000_000
-    ] * 3
+    assert tickets(follower) == [1, 2]
+    assert tickets(follower, final=True) == [3]
+    late = RunFollower(run.directory).new_entries(final=True)
+    assert [entry.at for entry in late] == [1000 * BEGAN] * 3
 
 
 def test_other_records_of_the_journal_are_passed_over(run):
@@ -73,10 +76,8 @@ def test_what_texts_cost_counts_with_the_next_program(run):
             journal.wal.append({"sample": text, "reply": "Why.", **tokens})
             journal.samples.append({"record": "text", "text": text, "reply": "Why."})
     follower = RunFollower(run.directory)
-    assert [(entry.ticket, entry.measures) for entry in follower.new_entries()] == [
-        (0, ()),
-        (0, ()),
-    ]
+    told = [(entry.ticket, entry.measures) for entry in follower.new_entries()]
+    assert told == [(0, ())] * 2
     run.commit(2)
     spent = [
         {measure.name: measure.value for measure in entry.measures}

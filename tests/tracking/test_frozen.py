@@ -114,7 +114,11 @@ def test_of_rounds_that_froze_the_same_the_first_best_counts(run, selection, sco
     assert read_frozen_programs(run.directory)[0].score == score
 
 
-def test_candidates_in_the_checkpoint_are_marked_and_no_others(run, tmp_path):
+def test_candidates_in_the_checkpoint_are_marked_once_it_is_final_and_no_others(run, tmp_path):
+    _, training, table = bring(run, tmp_path, "interrupted")
+    assert len(table) == 20
+    assert table["role"].isna().all()
+    assert "upper-1-0001" in training.data.tags["mlflow.note.content"]
     _, _, table = bring(run, tmp_path)
     chosen = table[table["role"].notna()]
     assert chosen["role"].to_dict() == {
@@ -128,30 +132,25 @@ def test_candidates_in_the_checkpoint_are_marked_and_no_others(run, tmp_path):
     assert table["checkpoint_score"].isna()[best]
 
 
-def test_a_run_that_may_go_on_marks_none_yet(run, tmp_path):
-    _, training, table = bring(run, tmp_path, "interrupted")
-    assert len(table) == 20
-    assert table["role"].isna().all()
-    assert "upper-1-0001" in training.data.tags["mlflow.note.content"]
+def note_of(run, uri="x", limit=5000):
+    return write_note(run.directory, read_frozen_programs(run.directory), "a" * 32, uri, limit)
 
 
-def test_the_note_has_results_command_and_sources(run, tmp_path):
-    _, training, _ = bring(run, tmp_path)
-    note = training.data.tags["mlflow.note.content"]
+def test_the_note_has_results_command_and_sources(run):
+    note = note_of(run, "sqlite:///mlflow.db")
     assert "- selection (3): nearest 8.0, repaired 7.0, improvement +50.00%\n" in note
-    place = f"checkpoint=runs:/{training.info.run_id}/checkpoint"
-    uri = f"sqlite:///{tmp_path}/mlflow.db"
-    assert f"specahd.evaluate {place} \\\n        pool=validation tracking.uri={uri}\n" in note
+    place = f"checkpoint=runs:/{'a' * 32}/checkpoint"
+    uri = "tracking.uri=sqlite:///mlflow.db"
+    assert f"specahd.evaluate {place} \\\n        pool=validation {uri}\n" in note
     assert str(run.directory / "checkpoint") in note
     for name in ("upper-1-0001", *LOWER):
         assert f"    # The idea of {name}.\n    # {name}\n    def select_next_node(" in note
 
 
 def test_a_note_names_the_sources_for_which_it_has_no_room(run):
-    programs = read_frozen_programs(run.directory)
-    whole = write_note(run.directory, programs, "a" * 32, "x", 5000)
-    note = write_note(run.directory, programs, "a" * 32, "x", len(whole) - 1)
-    assert len(note) < len(whole)
+    limit = len(note_of(run)) - 1
+    note = note_of(run, limit=limit)
+    assert len(note) <= limit
     assert "# The idea of lower-1-0002." in note
     assert "The sources of lower-1-0000 are in `checkpoint/programs/`." in note
 
@@ -159,7 +158,7 @@ def test_a_note_names_the_sources_for_which_it_has_no_room(run):
 def test_no_line_of_a_program_is_wider_than_a_page(run):
     long = f"    score = {' + '.join(['distance'] * 40)}\n\n    return 0\n"
     (run.directory / "checkpoint/programs/upper-1-0001.py").write_text(f"def f():\n{long}")
-    note = write_note(run.directory, read_frozen_programs(run.directory), "a" * 32, "x", 5000)
+    note = note_of(run)
     assert "\n        score = distance + distance" in note
     assert max(len(line) for line in note.splitlines() if line.startswith("    ")) <= 104
 

@@ -23,11 +23,8 @@ def test_an_id_becomes_the_directory_of_its_run(small_store):
 
 def test_an_id_that_names_no_training_gets_one_sentence(small_store):
     candidate = small_store.add("runs", kind="candidate").info.run_id
-    for run, sentence in {
-        candidate: f"The run {candidate} in .* is no training",
-        "a" * 32: f"Run with id={'a' * 32} not found",
-    }.items():
-        with pytest.raises(FileError, match=sentence) as refusal:
+    for run in (candidate, "a" * 32):
+        with pytest.raises(FileError, match=run) as refusal:
             resolve_resume([f"resume={run}"], small_store.uri)
         assert len(str(refusal.value).splitlines()) == 1
 
@@ -35,6 +32,5 @@ def test_an_id_that_names_no_training_gets_one_sentence(small_store):
 def test_a_store_that_is_away_is_named_without_its_password(monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     away = "tracking.uri=http://user:canary@127.0.0.1:9"
-    with pytest.raises(FileError) as refusal:
+    with pytest.raises(FileError, match=r"http://user:\*\*\*@127\.0\.0\.1:9 "):
         resolve_resume([f"resume={'a' * 32}", away], "sqlite:///unused.db")
-    assert str(refusal.value) == ("The MLflow store http://user:***@127.0.0.1:9 cannot be reached.")

@@ -57,6 +57,11 @@ def wait_for(directory: Path, records: int) -> None:
         time.sleep(0.1)
 
 
+def wait_for_end(uploader: psutil.Process) -> None:
+    psutil.wait_procs([uploader], timeout=60)
+    assert not uploader.is_running()
+
+
 def test_a_run_is_followed_while_it_goes_on(run, store):
     told = observer(store)
     began = time.perf_counter()
@@ -93,8 +98,7 @@ def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
     [uploader] = psutil.Process(process.pid).children()
     process.kill()
     process.communicate()
-    psutil.wait_procs([uploader], timeout=60)
-    assert not uploader.is_running()
+    wait_for_end(uploader)
     _, training, _ = stored(tmp_path / "run", tmp_path / "mlruns")
     assert (training.info.status, training.data.tags["status"]) == ("KILLED", "interrupted")
     assert training.data.tags["mlflow.note.content"].startswith("**interrupted**: `killed`\n")
@@ -110,8 +114,7 @@ def test_a_training_that_does_not_begin_leaves_no_process_and_no_store(tmp_path)
         time.sleep(0.1)
     [uploader] = parent.children()
     process.communicate("")
-    psutil.wait_procs([uploader], timeout=60)
-    assert not uploader.is_running()
+    wait_for_end(uploader)
     assert not (tmp_path / "mlruns").exists()
 
 

@@ -23,12 +23,7 @@ def test_an_experiment_gets_the_view_once_and_keeps_what_its_user_made_of_it(tmp
     assert envelope["name"] == view.KEY
     state = json.loads(envelope["state"])
     columns = state["selectedColumns"]
-    assert columns[1:8] == [
-        *("metrics.`improvement_percent/selection`", "metrics.`improvement_percent/validation`"),
-        *("params.`problem.repair`", "params.`problem.baseline`", "params.`budget`"),
-        *("tags.`status`", "tags.`sweep`"),
-    ]
-    assert {"params.`seed`", "tags.`dvc.stage`"} <= set(columns)
+    assert "improvement_percent/selection" in columns[1]
     assert state["orderByKey"] == columns[1]
     groups = [key["groupByData"] for key in state["groupBy"]["groupByKeys"]]
     assert groups == ["problem", "problem.repair"]
@@ -40,11 +35,7 @@ def test_an_experiment_gets_the_view_once_and_keeps_what_its_user_made_of_it(tmp
     client.set_experiment_tag(experiment, view.TAG, "mine")
     store.connect()
     assert client.get_experiment(experiment).tags[view.TAG] == "mine"
-
-
-def test_an_older_experiment_gets_it_too(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'mlflow.db'}", tmp_path / "artifacts", "specahd")
-    client, experiment = store.connect()
+    # As an experiment of an earlier version is.
     client.delete_experiment_tag(experiment, view.TAG)
     store.connect()
     assert view.TAG in client.get_experiment(experiment).tags
@@ -69,11 +60,21 @@ def test_a_server_without_a_store_makes_one_and_says_that_no_run_is_there(tmp_pa
     monkeypatch.chdir(tmp_path)
     place = view.ui_address(view.STORE, "1", 5001)
     assert "127.0.0.1:5001/#/experiments/1/runs?" in place
-    begin = "There is no run in mlruns yet: train, and it is at this address.\n"
-    assert ui.prepare_store(5001) == f"{begin}{place}\n"
+    said = ui.prepare_store(5001)
+    assert "no run in mlruns" in said
+    assert said.endswith(f"\n{place}\n")
     assert ui.prepare_store(5001) == f"{place}\n"
     store = Store(view.STORE, ui.ARTIFACTS, ui.EXPERIMENT)
     assert store.connect()[1] == "1"
+
+
+def refusal(capsys, port):
+    """Return the one sentence with which the command refuses a port."""
+    assert ui.main([str(port)]) == 2
+    output, errors = capsys.readouterr()
+    assert output == ""
+    [sentence] = errors.splitlines()
+    return sentence
 
 
 def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch, capsys):
@@ -82,25 +83,22 @@ def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch, caps
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    assert ui.main([str(port)]) == 2
-    assert capsys.readouterr() == ("", "Cannot make mlruns/mlflow.db: File exists.\n")
+    assert "mlruns/mlflow.db" in refusal(capsys, port)
 
 
 def test_a_port_that_is_taken_is_refused_before_the_server_starts(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert ui.main([str(port)]) == 2
-    other = port + 1 if port < 65535 else 5000
-    sentence = f"Port {port} is taken, perhaps by another make ui; try make ui PORT={other}.\n"
-    assert capsys.readouterr() == ("", sentence)
+        said = refusal(capsys, port)
+    assert f"Port {port} " in said
+    assert f"make ui PORT={port + 1 if port < 65535 else 5000}." in said
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("port", ["", "0", "x", "-1", "65536", "005000123", "5 000", "٥٠٠٠"])
 def test_what_is_no_port_is_refused(port, capsys):
-    assert ui.main([port]) == 2
-    assert capsys.readouterr().err == f"Expected PORT from 1 to 65535, got {port!r}.\n"
+    assert f"PORT from 1 to 65535, got {port!r}" in refusal(capsys, port)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ class Constant:
     name, device, dtype, dimension, max_tokens, created = "bert", "cpu", "float32", 2, 9, 0
 
     def embed(self, texts, batch_size):
+        if "fail" in texts:
+            raise RuntimeError("the device is lost")
         return np.full((len(texts), 2), 0.5**0.5, np.float32), [1] * len(texts)
 
 
@@ -55,8 +57,8 @@ def server():
 
 @pytest.fixture
 def hasty(caplog):
-    """A server that waits for a second, and must have nothing to say in the end."""
-    with serving(timeout=1.0) as served:
+    """A server that waits for half a second, and must have nothing to say in the end."""
+    with serving(timeout=0.5) as served:
         yield served
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
@@ -71,15 +73,15 @@ def connect(server):
 
 
 def answer(connection):
-    """Return the status and the words of the next answer; none if the server hangs up."""
+    """Return the status and the error of the next answer; none if the server hangs up."""
     got = b""
     with suppress(ConnectionError):
         while not _is_whole(got) and (more := connection.recv(65536)):
             got += more
     if not got:
-        return None, ""
+        return None, {}
     content = json.loads(got.partition(b"\r\n\r\n")[2])
-    return int(got.split()[1]), content.get("error", {}).get("message")
+    return int(got.split()[1]), content.get("error", {})
 
 
 def _is_whole(got):
@@ -97,7 +99,9 @@ def works(server):
 def test_a_body_that_is_too_long_is_refused_before_it_comes(server):
     with connect(server) as connection:
         connection.sendall(head(LONGEST + 1))
-        assert answer(connection) == (413, f"Expected a body of at most {LONGEST} bytes.")
+        status, error = answer(connection)
+        assert status == 413
+        assert str(LONGEST) in error["message"]
 
 
 def test_one_of_no_stated_length_is_refused_while_it_comes(server):
@@ -107,25 +111,21 @@ def test_one_of_no_stated_length_is_refused_while_it_comes(server):
         piece = b"%x\r\n%s\r\n" % (2**16, b" " * 2**16)
         for _ in range(LONGEST // 2**16 + 1):
             connection.sendall(piece)
-        assert answer(connection) == (413, f"Expected a body of at most {LONGEST} bytes.")
+        assert answer(connection)[0] == 413
         # What still comes is passed over, and the connection serves on.
         connection.sendall(piece + b"0\r\n\r\n" + head(len(GOOD)) + GOOD)
         assert answer(connection)[0] == 200
 
 
-SLOW = {"half a body": [GOOD[:5]], "a body byte by byte": [b" "] * 60}
-
-
 def test_a_body_that_comes_slowly_is_refused(hasty):
-    for name, pieces in SLOW.items():
+    for name, pieces in {"half": [GOOD[:5]], "byte by byte": [b" "] * 25}.items():
         with connect(hasty) as connection:
             connection.sendall(head(1000))
             with suppress(ConnectionError):
                 for piece in pieces:
                     connection.sendall(piece)
                     time.sleep(0.03)
-            expected = (408, "Expected a whole request within 1 seconds.")
-            assert answer(connection) == expected, name
+            assert answer(connection)[0] == 408, name
             with suppress(ConnectionError):
                 assert connection.recv(1) == b"", name
     assert works(hasty)
@@ -133,10 +133,23 @@ def test_a_body_that_comes_slowly_is_refused(hasty):
 
 def test_an_idle_connection_outlives_the_time_of_a_request(hasty):
     with connect(hasty) as connection:
-        for _ in range(2):
+        for pause in (0.75, 0):
             connection.sendall(head(len(GOOD)) + GOOD)
             assert answer(connection)[0] == 200
-            time.sleep(1.5)
+            time.sleep(pause)
+
+
+def test_a_failing_model_is_an_error_of_the_server_which_goes_on(server):
+    body = GOOD.replace(b'"a"', b'"fail"')
+    with connect(server) as connection:
+        connection.sendall(head(len(body)) + body)
+        status, error = answer(connection)
+        assert (status, error["type"]) == (500, "server_error")
+        assert "RuntimeError" in error["message"]
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert answer(connection)[0] == 200
+    assert works(server)
 
 
 def test_those_that_go_away_in_the_midst_leave_nothing(hasty):

@@ -36,13 +36,8 @@ def patient(tiny_models, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch):
-    for name in (
-        "OPENAI_BASE_URL",
-        "OPENAI_ORG_ID",
-        "OPENAI_PROJECT_ID",
-        "http_proxy",
-        "all_proxy",
-    ):
+    openai_reads = ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+    for name in (*openai_reads, "http_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
 
 

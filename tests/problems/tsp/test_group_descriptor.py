@@ -3,22 +3,12 @@
 import numpy as np
 import pytest
 
-from specahd.problems.tsp.instance import TSPInstance
-from specahd.problems.tsp.problem import TSP
+from offered import problem
+from problems.instances import instance_of
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
 
-PROBLEM = TSP(repair="insertion")
-
-
-def instance_of(size, seed=0):
-    coords = np.random.default_rng(seed).uniform(0, 100, (size, 2))
-    return TSPInstance("any", coords, Convention.EXACT_2D)
-
-
-def described(instance, tour, nodes):
-    values = PROBLEM.describe(instance, tour, Region(tuple(nodes)))
-    return dict(zip(PROBLEM.descriptor_names, values.tolist(), strict=True))
+PROBLEM = problem("tsp-insertion")
 
 
 @pytest.mark.parametrize(
@@ -26,9 +16,10 @@ def described(instance, tour, nodes):
     [((4, 1, 2), 2), ((7, 6, 5), 1), ((4, 1, 8, 6), 4), ((1, 3, 5, 7), 3), (tuple(range(1, 9)), 1)],
 )
 def test_it_is_what_its_names_say(nodes, runs):
-    instance, tour = instance_of(9), (3, 4, 0, 1, 2, 8, 5, 6, 7)
-    found = described(instance, tour, nodes)
-    coords = instance.coords
+    coords, tour = np.random.default_rng(0).uniform(0, 100, (9, 2)), (3, 4, 0, 1, 2, 8, 5, 6, 7)
+    instance = instance_of("tsp", coords, convention=Convention.EXACT_2D)
+    values = PROBLEM.describe(instance, tour, Region(nodes))
+    found = dict(zip(PROBLEM.descriptor_names, values.tolist(), strict=True))
 
     def away(one, other):
         return float(np.hypot(*(coords[one] - coords[other])))
@@ -54,15 +45,7 @@ def test_it_is_what_its_names_say(nodes, runs):
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
-def test_neither_the_order_of_the_nodes_nor_where_a_tour_begins_matters():
-    instance, tour = instance_of(12, 3), tuple(np.random.default_rng(1).permutation(12).tolist())
-    known = described(instance, tour, (2, 3, 9, 7, 11))
-    for turn in range(12):
-        turned = tour[turn:] + tour[:turn]
-        assert described(instance, turned, (11, 9, 3, 2, 7)) == pytest.approx(known)
-        assert described(instance, turned[::-1], (11, 9, 3, 2, 7)) == pytest.approx(known)
-
-
 def test_runs_are_described_where_runs_are_the_regions():
-    assert TSP().descriptor_names != PROBLEM.descriptor_names
-    assert TSP(repair="construct").descriptor_names == TSP().descriptor_names
+    runs = problem("tsp").descriptor_names
+    assert runs != PROBLEM.descriptor_names
+    assert problem("tsp-construct").descriptor_names == runs

@@ -3,30 +3,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from offered import problem
+from problems.conftest import generated
+from problems.instances import instance_of
 from specahd.problems.tsp.baseline import nearest
-from specahd.problems.tsp.checker import check, cost
-from specahd.problems.tsp.construct import propose, rebuild
+from specahd.problems.tsp.checker import cost
 from specahd.problems.tsp.descriptor import NAMES
-from specahd.problems.tsp.generator import generate
-from specahd.problems.tsp.instance import TSPInstance
-from specahd.problems.tsp.problem import TSP
-from specahd.problems.tsp.regions import merge, validate, whole_tour
-from specahd.routing.base import Region, Rejection
+from specahd.problems.tsp.regions import validate
+from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
+from specahd.routing.groups import concatenated
 
 TOUR = (3, 1, 4, 0, 5, 9, 2, 6, 8, 7)
 
 
-def ints(*values):
-    return np.array(values, np.int64)
-
-
-def proposed(*runs):
-    return [ints(*map(len, runs)), ints(*(node for run in runs for node in run))]
-
-
 def valid(*runs, max_regions=3, max_size=6):
-    found = validate(TOUR, proposed(*runs), max_regions, max_size)
+    found = validate(TOUR, concatenated(runs), max_regions, max_size)
     assert found.proposed == len(runs)
     nodes = [region.nodes for region in found.regions]
     return nodes, [(rejection.proposal, rejection.reason) for rejection in found.rejections]
@@ -85,27 +77,9 @@ def test_a_rejected_run_takes_nothing_and_the_budget_comes_first():
     assert rejected == [(2, "over_budget"), (3, "over_budget")]
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        [],
-        [ints(-1), ints()],
-        [ints(2), ints(1)],
-        [ints(5, -1), ints(1, 2, 3, 4)],
-        [ints(1), ints(1), ints(1)],
-        [np.array([1.0]), ints(1)],
-        [ints(1), np.array([[1]])],
-    ],
-)
-def test_malformed_proposals(output):
-    found = validate(TOUR, output, 3, 6)
-    assert (found.proposed, found.regions) == (1, ())
-    assert found.rejections == (Rejection(0, "malformed"),)
-
-
 @given(st.lists(st.lists(st.integers(-2, 11), max_size=12), max_size=8))
 def test_what_any_proposal_leaves_is_sound(runs):
-    found = validate(TOUR, proposed(*runs), 3, 6)
+    found = validate(TOUR, concatenated(runs), 3, 6)
     assert len(found.regions) + len(found.rejections) == found.proposed == len(runs)
     assert len(found.regions) <= 3
     doubled = TOUR + TOUR
@@ -118,102 +92,21 @@ def test_what_any_proposal_leaves_is_sound(runs):
             assert other == number or interior.isdisjoint(region.nodes)
 
 
-def test_merge_replaces_in_place_also_past_the_end():
-    # Between the anchors 1 and 5 lie 0 and 4, local 1 and 2.
-    assert merge(TOUR, Region((1, 4, 0, 5)), [ints(1, 2)]) == (3, 1, 0, 4, *TOUR[4:])
-    wrapped = merge(TOUR, Region((8, 7, 3, 1, 4)), [ints(2, 1, 3)])
-    assert wrapped == (1, 7, 4, 0, 5, 9, 2, 6, 8, 3)
-
-
-def test_merge_judges_no_coverage():
-    assert merge(TOUR, Region((1, 4, 0, 5)), [ints(1, 1)])[:5] == (3, 1, 0, 0, 5)
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        [],
-        [ints(1, 2), ints(0)],
-        [ints(1)],
-        [ints()],
-        [ints(1, 2, 1)],
-        [ints(0, 1)],
-        [ints(1, 3)],
-        [ints(1, -1)],
-        [np.array([1.0, 2.0])],
-        [ints(1, 2).astype(np.int32)],
-        [ints(1, 2).reshape(2, 1)],
-        [[1, 2]],
-    ],
-)
-def test_malformed_output_merges_to_nothing(output):
-    assert merge(TOUR, Region((1, 4, 0, 5)), output) is None
-
-
-@given(st.data())
-def test_feasible_after_any_program(data):
-    """Whatever an upper and a lower program answer, the tour stays whole (Proposition 1)."""
-    size = data.draw(st.integers(3, 14))
-    coords = np.random.default_rng(size).integers(0, 20, (size, 2)).astype(float)
-    instance = TSPInstance("any", coords)
-    problem = TSP(max_regions=data.draw(st.integers(1, 3)), max_size=data.draw(st.integers(4, 14)))
-    arrays = {
-        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
-    }
-    problem.fill(instance, arrays)
-    solution = tuple(data.draw(st.permutations(range(size))))
-
-    def upper(route, coords, distances, max_segments, max_segment_size):
-        runs = []
-        for _ in range(data.draw(st.integers(0, 5))):
-            start, length = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size + 1))
-            run = np.roll(route, -start)[:length].tolist()
-            noise = data.draw(st.sampled_from(["none", "reverse", "stranger", "shuffle", "close"]))
-            if noise == "reverse":
-                run.reverse()
-            elif noise == "stranger":
-                run.insert(length // 2, data.draw(st.sampled_from([-1, size, None, 0.5])))
-            elif noise == "shuffle":
-                run.sort()
-            elif noise == "close":
-                run += run[:1]
-            runs.append(run)
-        return runs
-
-    def lower(current, destination, unvisited, distances):
-        assert unvisited.tolist() == sorted(unvisited.tolist())
-        return data.draw(st.integers(-1, len(distances)))
-
-    output = propose(upper, arrays, problem.operator.selector.inputs(instance, solution)).arrays
-    regions = problem.operator.selector.validate(instance, solution, output).regions
-    for region in (*regions, whole_tour(solution)):
-        inputs = problem.operator.inputs(instance, solution, region)
-        merged = problem.operator.merge(
-            instance, solution, region, rebuild(lower, arrays, inputs).arrays
-        )
-        assert merged is not None
-        assert check(instance, merged) == ()
-        assert len(merged) == size
-        if region.nodes[0] != region.nodes[-1]:
-            anchors = [merged.index(region.nodes[0]), merged.index(region.nodes[-1])]
-            assert anchors == [solution.index(region.nodes[0]), solution.index(region.nodes[-1])]
-            solution = merged
-
-
 def test_descriptor_is_the_same_in_either_direction():
-    instance = next(generate("selection", 3))
+    instance = generated("tsp")["selection"][0]
     solution = nearest(instance)
-    forth = TSP().describe(instance, solution, Region(solution[10:40]))
-    back = TSP().describe(instance, solution[::-1], Region(solution[10:40][::-1]))
+    forth = problem("tsp").describe(instance, solution, Region(solution[10:40]))
+    back = problem("tsp").describe(instance, solution[::-1], Region(solution[10:40][::-1]))
     np.testing.assert_allclose(forth, back)
 
 
 def test_descriptor_by_hand():
     # A crossed square with a node far off: 0 -> 1 goes along one diagonal, 2 -> 3 along the other.
-    coords = np.array([[0, 0], [6, 8], [6, 0], [0, 8], [30, 40]], float)
-    instance = TSPInstance("hand", coords, Convention.EXACT_2D)
+    coords = [[0, 0], [6, 8], [6, 0], [0, 8], [30, 40]]
+    instance = instance_of("tsp", coords, convention=Convention.EXACT_2D)
     tour = (0, 1, 2, 3, 4)
-    found = dict(zip(NAMES, TSP().describe(instance, tour, Region((0, 1, 2, 3))), strict=True))
+    values = problem("tsp").describe(instance, tour, Region((0, 1, 2, 3)))
+    found = dict(zip(NAMES, values.tolist(), strict=True))
     spread, legs = instance.spread, np.array([10.0, 8.0, 10.0])
     expected = {
         "log_size": np.log(4),
@@ -232,12 +125,4 @@ def test_descriptor_by_hand():
         "untangling": (8 + 0 + 8) / 3 / legs.mean(),
     }
     assert tuple(expected) == NAMES
-    for name, value in expected.items():
-        assert found[name] == pytest.approx(value), name
-
-
-@pytest.mark.parametrize("coords", [np.zeros((5, 2)), np.eye(5, 2)])
-def test_descriptor_of_degenerate_runs_is_finite(coords):
-    instance = TSPInstance("heap", coords)
-    for region in (Region((0, 1, 2, 3)), Region((4, 0, 1, 2, 3)), whole_tour((0, 1, 2, 3, 4))):
-        assert np.isfinite(TSP().describe(instance, (0, 1, 2, 3, 4), region)).all()
+    assert found == pytest.approx(expected)

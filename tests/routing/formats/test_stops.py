@@ -29,6 +29,10 @@ def test_coordinates_are_measured_straight_and_unrounded(tmp_path):
     assert instance.problem.cost(instance.data, ((1,), (2,), (3,))) == 50
     one = instance.problem.cost(instance.data, ((1, 2), (3,)))
     assert one == pytest.approx(5 + 5 + 10 + 20)
+    # Split deliveries may exceed the capacity.
+    split = read(tmp_path, XY, capacity=4, split=True)
+    assert split.problem.name == "sdvrp"
+    assert split.problem.check(split.data, split.problem.baseline(split.data)) == ()
 
 
 def test_the_row_named_depot_is_the_depot_wherever_it_stands(tmp_path):
@@ -99,19 +103,12 @@ LATE = "x,y,ready,due,service,name\n9,0,,{due},5,a\n0,0,10,{closes},,depot\n"
 def test_what_is_served_too_late_is_told_in_the_numbers_of_the_file(tmp_path, speed):
     arrives = 10 + round(9 / speed)
     back = arrives + 5 + round(9 / speed)
-    with pytest.raises(FileError) as caught:
+    words = f"line 2 holds the due time {arrives - 1}, expected at least {arrives},"
+    with pytest.raises(FileError, match=words):
         read(tmp_path, LATE.format(due=arrives - 1, closes=""), speed=speed)
-    assert str(caught.value) == (
-        f"{tmp_path / 'stops.csv'}: line 2 holds the due time {arrives - 1}, expected at least "
-        f"{arrives}, when a vehicle from the depot arrives."
-    )
-    with pytest.raises(FileError) as caught:
+    words = f"line 2 .* at {arrives} .* at {back}, .* due time {back - 1} in line 3"
+    with pytest.raises(FileError, match=words):
         read(tmp_path, LATE.format(due=100, closes=back - 1), speed=speed)
-    assert str(caught.value) == (
-        f"{tmp_path / 'stops.csv'}: line 2 holds a stop that is served at {arrives} at the "
-        f"earliest, its vehicle back at the depot at {back}, expected at most the depot's due "
-        f"time {back - 1} in line 3."
-    )
     assert read(tmp_path, LATE.format(due=arrives, closes=back), speed=speed).size == 1
 
 
@@ -131,7 +128,7 @@ def test_a_time_that_is_just_kept_is_kept_at_every_speed(tmp_path):
     # 0.57 * 100 is 56.99999999999999.
     instance = read(tmp_path, "x,y,due\n0,0,\n57,0,100\n", speed=0.57)
     assert instance.problem.check(instance.data, ((1,),)) == ()
-    with pytest.raises(FileError, match=r"the due time 99\.999999, expected at least 100, when"):
+    with pytest.raises(FileError, match=r"the due time 99\.999999, expected at least 100,"):
         read(tmp_path, "x,y,due\n0,0,\n57,0,99.999999\n", speed=0.57)
 
 
@@ -161,12 +158,6 @@ def test_what_has_no_demands_is_a_tsp(tmp_path):
     assert instance.problem.cost(instance.data, (0, 1, 2)) == 12
 
 
-def test_split_deliveries_may_exceed_the_capacity(tmp_path):
-    instance = read(tmp_path, XY, capacity=4, split=True)
-    assert instance.problem.name == "sdvrp"
-    assert instance.problem.check(instance.data, instance.problem.baseline(instance.data)) == ()
-
-
 def test_a_matrix_stands_for_the_distances_of_a_table(tmp_path):
     (tmp_path / "km.csv").write_text(",a,depot,b\na,0,3,4\ndepot,3,0,5\nb,4,5,0\n")
     table = "name,demand\na,1\ndepot,0\nb,2\n"
@@ -178,48 +169,34 @@ def test_a_matrix_stands_for_the_distances_of_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        (XY.replace("a,3", "a,three"), {"capacity": 10}, "line 3 holds the x three, expected a"),
+        (XY.replace("a,3", "a,three"), {"capacity": 10}, "line 3 holds the x three"),
         (XY.replace("a,3", "a,1_0"), {"capacity": 10}, "line 3 holds the x 1_0"),
-        (XY.replace("a,3", "a,nan"), {"capacity": 10}, "line 3 holds the x nan"),
-        (XY.replace("a,3", "a,"), {"capacity": 10}, "line 3 holds no x, expected a number in"),
-        (
-            XY.replace(",7", ",7.5"),
-            {"capacity": 10, "split": True},
-            "line 5 holds the demand 7.5, expected an integer",
-        ),
-        (
-            XY.replace(",7", ",.1234567"),
-            {"capacity": 10},
-            "demand .1234567, expected at most 6 dec",
-        ),
+        (XY.replace("a,3", "a,"), {"capacity": 10}, "line 3 holds no x"),
+        (XY.replace(",7", ",7.5"), {"capacity": 9, "split": True}, "line 5 holds the demand 7.5"),
+        (XY.replace(",7", ",.1234567"), {"capacity": 10}, "line 5 holds the demand .1234567"),
         (XY.replace(",7", ",-7"), {"capacity": 10}, "line 5 holds the demand -7"),
         (XY.replace(",7", ",17"), {"capacity": 10}, r"line 5 .* at most the capacity 10 \(split"),
         (XY.replace(",7", ",0"), {"capacity": 9, "split": True}, "line 5 holds the demand 0"),
-        (XY.replace(",7", ",7,8"), {"capacity": 10}, "line 5 holds 5 cells, expected 4 as the"),
+        (XY.replace(",7", ",7,8"), {"capacity": 10}, "line 5 holds 5 cells, expected 4"),
         (XY.replace("depot,0,0,", "depot,0,0,5"), {"capacity": 10}, "line 2 .* of the depot"),
         (XY.replace("c,0", "depot,0"), {"capacity": 10}, "line 5 holds a second depot"),
         (XY.replace("\nb,", "\n\n'b,").replace("c,0", '"c,0'), {"capacity": 10}, "cannot be read"),
-        (XY.replace("name,", "skills,"), {"capacity": 10}, "'skills', which is not supported"),
+        (XY.replace("name,", "skills,"), {"capacity": 10}, "line 1 holds the column 'skills'"),
         (XY.replace("name,", "x,"), {"capacity": 10}, "line 1 holds the column x twice"),
         (XY.replace(",y,", ",lat,"), {"capacity": 10}, "columns x and y, or lon and lat"),
         ("name,demand\na,1\nb,1\n", {"capacity": 10}, "or matrix=FILE"),
-        ("x,y,demand\n1,1,\n", {"capacity": 10}, "holds 1 stops, expected at least 2"),
-        ("x,y\n1,1\n2,2\n", {}, "holds 2 stops, expected at least 3"),
+        ("x,y,demand\n1,1,\n", {"capacity": 10}, "holds 1 stops"),
+        ("x,y\n1,1\n2,2\n", {}, "holds 2 stops"),
         (PLACES.replace("52.53", "152.53"), {"capacity": 1}, r"line 4 .* lat 152.53, .* \[-90, 90"),
         (TIMED.replace("60,90", "90,60"), {"capacity": 18}, "line 4 holds the due time 60"),
         (TIMED.replace("60,90", "60,9e9"), {"capacity": 18}, "line 4 holds the due 9e9"),
-        (
-            TIMED.replace("60,90", "0,9"),
-            {"capacity": 18},
-            "line 4 holds the due time 9, .* 10, when",
-        ),
         (XY.replace("name", "service"), {"capacity": 10}, "due or ready beside service"),
-        (MATRIX.replace("3,0", "2,0"), {}, "line 1 holds the distance 3 to stop 2, expected 2"),
+        (MATRIX.replace("3,0", "2,0"), {}, "line 1 holds the distance 3 to stop 2"),
         (MATRIX.replace("3,0,5", "3,1,5"), {}, "line 2 holds 1 from a stop to itself"),
         (MATRIX.replace("3,0,5", "3,0,-5"), {}, "line 2 holds the distance '-5'"),
-        (MATRIX.replace("3,0,5", "3,0"), {}, "line 2 holds 2 distances, expected 3"),
+        (MATRIX.replace("3,0,5", "3,0"), {}, "line 2 holds 2 distances"),
         (",a,b,c\n" + MATRIX, {}, "line 2 holds the name '0'"),
-        ("0,1\n1,0\n", {}, "holds 2 rows of distances, expected at least 3"),
+        ("0,1\n1,0\n", {}, "holds 2 rows of distances"),
     ],
 )
 def test_a_bad_row_gets_one_sentence_with_file_and_line(tmp_path, text, options, sentence):
@@ -237,13 +214,9 @@ def test_a_bad_row_gets_one_sentence_with_file_and_line(tmp_path, text, options,
         (XY, {}, "has demands, expected capacity=NUMBER"),
         ("x,y\n0,0\n3,4\n6,8\n", {"capacity": 5}, "has no column demand, expected no capacity"),
         (XY, {"capacity": 0}, r"Expected capacity in \[1e-06, "),
-        (XY, {"capacity": 9.5, "split": True}, r"a whole capacity with split=true, got 9\.5"),
-        (
-            XY.replace(",7", ",.12345"),
-            {"capacity": 3e4},
-            "capacity of at most 21474.8 with the 5 de",
-        ),
-        (XY, {"capacity": 10, "ignore": "y,fax"}, "Expected ignore to name columns of .*'fax'"),
+        (XY, {"capacity": 9.5, "split": True}, r"whole capacity with split=true, got 9\.5"),
+        (XY.replace(",7", ",.12345"), {"capacity": 3e4}, "capacity of at most 21474.8"),
+        (XY, {"capacity": 10, "ignore": "y,fax"}, "Expected ignore .*'fax'"),
         (XY, {"capacity": 10, "speed": 2}, "expected no speed"),
         (TIMED, {"capacity": 18, "speed": 0}, "Expected speed in"),
         (TIMED, {"capacity": 18, "split": True}, "has time windows, expected split=false"),
@@ -255,17 +228,11 @@ def test_options_that_do_not_fit_are_refused(tmp_path, text, options, sentence):
         read(tmp_path, text, **options)
 
 
-def test_other_files_take_no_options_of_tables(data):
-    with pytest.raises(ConfigError, match=r"Expected capacity with a table of stops \(CSV\)"):
-        api.read(data / "tiny.vrp", capacity=5)
-
-
 def test_a_matrix_that_does_not_fit_its_table_is_named(tmp_path):
     table = "name,demand\ndepot,\na,1\nb,1\n"
     for text, sentence in (
         ("0,1,2,3\n1,0,2,3\n2,2,0,3\n3,3,3,0\n", "holds the distances of 4 stops, expected 3"),
         (",depot,b,a\ndepot,0,3,4\nb,3,0,5\na,4,5,0\n", "row 2 is named 'b', expected 'a'"),
-        ("x,y\n1,2\n", "this is a table of stops, expected a distance matrix"),
     ):
         (tmp_path / "km.csv").write_text(text)
         with pytest.raises(FileError, match=sentence):

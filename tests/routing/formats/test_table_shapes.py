@@ -81,12 +81,10 @@ def test_names_that_are_numbers_are_no_distances(tmp_path, corner):
         read_matrix(tmp_path, text)
 
 
-def test_names_in_the_first_line_alone_are_compared(tmp_path):
+def test_names_are_compared(tmp_path):
+    """In the first line alone too; row numbers are names where there are no others."""
     with pytest.raises(FileError, match="row 2 is named 'b', expected 'a' as line 3"):
         read_matrix(tmp_path, "depot,b,a\n" + BARE)
-
-
-def test_row_numbers_are_names_where_there_are_no_others(tmp_path):
     (tmp_path / "km.csv").write_text(",1,0,2\n1,0,3,4\n0,3,0,5\n2,4,5,0\n")
     with pytest.raises(FileError, match="row 1 is named '1', expected '0'"):
         read(tmp_path, numbered(without_names(TABLE), 0), matrix=tmp_path / "km.csv")
@@ -96,10 +94,10 @@ def test_row_numbers_are_names_where_there_are_no_others(tmp_path):
     ("text", "sentence"),
     [
         (",x,y,demand\ndepot,0,0,0\na,3,4,1\n", "no heading for column 1, .* with index=False"),
-        (numbered(TABLE, 0).replace("\n2,", "\n7,"), "line 1 holds no heading for column 1"),
+        (numbered(TABLE, 0).replace("\n2,", "\n7,"), "no heading for column 1"),
         (TABLE.replace("demand", "demand,").replace("1\n", "1,x\n"), "no heading for column 5"),
-        ("id," + TABLE, "columns id and name, which both mean name, expected one of them"),
-        ("sep=!\n" + TABLE, "sep= names the separator '!', expected a comma"),
+        ("id," + TABLE, "columns id and name, which both mean name"),
+        ("sep=!\n" + TABLE, "sep= names the separator '!'"),
         ("sep=\n" + TABLE, "sep= names the separator ''"),
         ("sep=;\n", "holds 0 stops"),
         ("sep=;\n" + TABLE.replace(",", ";").replace("a;3", "a;q"), "line 4 holds the x q"),

@@ -1,12 +1,12 @@
 """Files that nobody reads get a sentence with the field or the line; fields are no tables."""
 
+import re
+
 import pytest
 
 from specahd import api
 from specahd.core.errors import ConfigError, FileError, FileWarning
 
-TYPES = "expected TSP, CVRP, SDVRP, VRPTW or CVRPTW"
-COLUMNS = "names none of the columns name, x, y, lon, lat, demand, ready, due, service"
 COMMENT = 'COMMENT : "Six nodes by hand; the depot is node 3"\n'
 
 
@@ -15,47 +15,42 @@ def tiny(data):
     return (data / "tiny.vrp").read_text()
 
 
-def refusal(tmp_path, text, **options):
+def refused(tmp_path, text, words, **options):
     path = tmp_path / "file"
     path.write_text(text)
-    with pytest.raises(FileError) as refused:
+    with pytest.raises(FileError, match=f"^{re.escape(str(path))}{words}.*[.]$") as caught:
         api.read(path, **options)
-    said = str(refused.value)
-    assert said.startswith(str(path))
-    assert said.endswith(".")
-    assert "problem=" not in said
-    assert "\n" not in said
-    return said.removeprefix(str(path))
+    assert "problem=" not in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("line", "sentence"),
+    ("line", "words"),
     [
-        ("TYPE: ACVRP\n", f": TYPE is 'ACVRP', {TYPES}."),
-        ("TYPE:\n", f": TYPE is '', {TYPES}."),
-        ("", f": TYPE is missing, {TYPES}."),
-        ("TYPE CVRP\n", ": line 3 is 'TYPE CVRP', expected 'TYPE : value'."),
+        ("TYPE: ACVRP\n", ": TYPE is 'ACVRP', expected TSP, CVRP, SDVRP, VRPTW or CVRPTW"),
+        ("TYPE:\n", ": TYPE is ''"),
+        ("", ": TYPE is missing"),
+        ("TYPE CVRP\n", ": line 3 is 'TYPE CVRP', expected 'TYPE : value'"),
     ],
 )
-def test_a_type_that_nobody_reads_is_named(tmp_path, tiny, line, sentence):
-    assert refusal(tmp_path, tiny.replace("TYPE: CVRP\n", line)) == sentence
+def test_a_type_that_nobody_reads_is_named(tmp_path, tiny, line, words):
+    refused(tmp_path, tiny.replace("TYPE: CVRP\n", line), words)
 
 
-@pytest.mark.parametrize("options", [{}, {"capacity": 3}])
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "words"),
     [
-        ("", " is empty, expected an instance of cvrp, "),
-        ("\n \n", " is empty"),
-        ("stop,longitude_deg\na,13.4\n", f": line 1 is 'stop,longitude_deg' and {COLUMNS}."),
-        ("\na,1,2\nb,3,4\n", f": line 2 is 'a,1,2' and {COLUMNS}."),
-        ("sep=;\nstop;place\n", f": line 2 is 'stop;place' and {COLUMNS}."),
-        ("name x y\ndepot 0 0\na 3 4\n", ": line 1 separates its columns by blanks, expected"),
-        ("Whose woods these are\n", ": line 1 is 'Whose woods these are', expected an instance of"),
+        ("\n \n", " is empty, expected an instance of cvrp, "),
+        ("stop,longitude_deg\na,13.4\n", ": line 1 is 'stop,longitude_deg' and .* columns name, x"),
+        ("\na,1,2\nb,3,4\n", ": line 2 is 'a,1,2' and .* columns name, x"),
+        ("sep=;\nstop;place\n", ": line 2 is 'stop;place' and .* columns name, x"),
+        ("name x y\ndepot 0 0\na 3 4\n", ": line 1 separates its columns by blanks"),
+        ("Whose woods these are\n", ": line 1 is 'Whose woods these are'"),
     ],
 )
-def test_a_text_that_is_no_instance_gets_a_sentence(tmp_path, text, sentence, options):
-    assert refusal(tmp_path, text, **options).startswith(sentence)
+def test_a_text_that_is_no_instance_gets_a_sentence(tmp_path, text, words):
+    refused(tmp_path, text, words)
+    refused(tmp_path, text, words, capacity=3)
 
 
 @pytest.mark.parametrize("first", ["NAME\t: foo", "COMMENT : stops at x, y", "name:a, x"])
@@ -70,16 +65,15 @@ def test_a_field_on_the_first_line_is_no_heading_of_a_table(tmp_path, tiny, firs
 
 def test_a_type_behind_the_sections_is_read(tmp_path, tiny):
     path = tmp_path / "file"
-    path.write_text(tiny.replace("TYPE: CVRP\n", "").replace("EOF", "TYPE: CVRP\nEOF"))
+    behind = tiny.replace("TYPE: CVRP\n", "").replace("EOF", "TYPE: CVRP\nEOF")
+    path.write_text(behind)
     assert api.read(path).problem.name == "cvrp"
-    path.write_text(path.read_text().replace("CAPACITY : 10", ""))
-    with pytest.raises(FileError, match="CAPACITY is missing"):
-        api.read(path)
+    refused(tmp_path, behind.replace("CAPACITY : 10", ""), ": CAPACITY is missing")
 
 
 def test_the_name_of_a_file_of_solomons_may_hold_a_comma(tmp_path, data):
     text = (data / "elsewhere" / "few-solomon.txt").read_text()
     path = tmp_path / "file"
     path.write_text("name, x\n" + text.partition("\n")[2])
-    with pytest.warns(FileWarning, match="looks the same"):
+    with pytest.warns(FileWarning, match="CUSTOMER holds 4 customers"):
         assert api.read(path).problem.name == "vrptw"

@@ -55,7 +55,7 @@ def test_the_same_arguments_give_the_same_routes_and_the_capacity_holds():
 
 @pytest.mark.parametrize("convention", [Convention.EUC_2D, Convention.EXACT_2D, Convention.DIMACS])
 def test_windows_hold_in_exact_arithmetic(convention):
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         matrix, demands = plane(rng, 40, convention=convention), weights(rng, 40)
         home = matrix[0]
@@ -102,50 +102,33 @@ def test_integral_windows_are_kept_to_the_last_unit():
         assert solution == ((1, 2),)
 
 
-def test_nobody_in_time_is_reported():
-    with pytest.raises(ConfigError, match="found no feasible routes in 50 iterations"):
-        solve(
-            distances=np.array([[0, 10.0], [10, 0]]),
-            demands=np.array([0, 1]),
-            capacity=1,
-            ready=np.zeros(2),
-            due=np.array([100, 9.0]),
-            service=np.zeros(2),
-            **SEARCH,
-        )
-
-
-def test_a_window_without_a_whole_part_is_reported():
-    with pytest.raises(ConfigError, match="holds no whole 1/1000 of a unit"):
-        solve(
-            distances=np.array([[0, 1.0], [1, 0]]),
-            demands=np.array([0, 1]),
-            capacity=1,
-            ready=np.array([0, 1.0005]),
-            due=np.array([9, 1.0005]),
-            service=np.zeros(2),
-            **SEARCH,
-        )
-
-
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "words"),
     [
-        ({"iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
-        ({"seed": -1}, "Expected a solver seed of at least 0, got -1."),
+        ({"iterations": 0}, "solver_iterations of at least 1"),
+        ({"seed": -1}, "solver seed of at least 0"),
+        # Nobody is in time.
+        ({"due": np.array([100, 9.0])}, "no feasible routes in 50 iterations"),
+        ({"ready": np.array([0, 10.0005]), "due": np.array([99, 10.0005])}, "no whole 1/1000"),
     ],
 )
-def test_parameters_are_checked(wrong, message):
-    with pytest.raises(ConfigError) as caught:
-        solve(distances=np.zeros((2, 2)), demands=np.zeros(2), capacity=1, **(SEARCH | wrong))
-    assert str(caught.value) == message
+def test_what_cannot_be_solved_is_reported(wrong, words):
+    given = {
+        "distances": np.array([[0, 10.0], [10, 0]]),
+        "demands": np.array([0, 1]),
+        "capacity": 1,
+        "ready": np.zeros(2),
+        "due": np.array([100, 100.0]),
+        "service": np.zeros(2),
+    }
+    with pytest.raises(ConfigError, match=words):
+        solve(**given | SEARCH | wrong)
 
 
 @pytest.mark.parametrize("name", ["cvrp", "vrptw"])
-def test_an_instance_whose_matrices_would_not_fit_is_refused_in_one_sentence(name):
+def test_an_instance_whose_matrices_would_not_fit_is_refused(name):
     solved = problem(name)
     instance = next(solved.generate("lower_train", 1))
     huge = replace(instance, name="huge", coords=np.zeros((2_000_000, 2)))
-    sentence = r"^The baseline pyvrp of huge needs 149,011\.6 GiB of memory, and .* is available\.$"
-    with pytest.raises(NotEnoughMemory, match=sentence):
+    with pytest.raises(NotEnoughMemory, match=r"pyvrp of huge needs 149,011\.6 GiB"):
         solved.baseline(huge, "pyvrp")
