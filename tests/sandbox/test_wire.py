@@ -1,4 +1,5 @@
 import contextlib
+import math
 
 import numpy as np
 import pytest
@@ -6,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.sandbox import wire
-from specahd.sandbox.wire import Frame, FrameReader, WireError, encode
+from specahd.sandbox.wire import (
+    MAX_ARRAYS,
+    MAX_DETAIL,
+    MAX_FRAME,
+    Frame,
+    FrameReader,
+    WireError,
+    encode,
+)
 
 numbers = st.integers(-(2**63), 2**63 - 1)
 arrays = st.lists(st.lists(numbers, max_size=6), max_size=6).map(
@@ -72,13 +81,43 @@ def test_damaged_frames_never_crash(frame, data):
         decode(bytes(damaged[: data.draw(st.integers(0, len(damaged)))]))
 
 
-@given(st.integers(0, 600), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.floats())
-def test_lying_headers_never_crash(detail, count, body, seconds):
-    header = wire._HEADER.pack(b"AHD1", detail, count, 0, 0, 0, 0, seconds, body)
+def stream(detail=0, count=0, body=0, seconds=0.0, content=b""):
+    """Return a header that states these sizes, and the content after it."""
+    return wire._HEADER.pack(wire._MAGIC, detail, count, 0, 0, 0, 0, seconds, body) + content
+
+
+def lengths(*values):
+    return np.array(values, "<i8").tobytes()
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (stream(detail=MAX_DETAIL + 1, body=MAX_DETAIL + 1), "more than it may"),
+        (stream(count=MAX_ARRAYS + 1, body=8 * MAX_ARRAYS + 8), "more than it may"),
+        (stream(body=MAX_FRAME + 1), "more than it may"),
+        (stream(seconds=-1.0), "time"),
+        (stream(seconds=math.nan), "time"),
+        (stream(seconds=math.inf), "time"),
+        (stream(detail=1, count=1, body=8), "less than it holds"),
+        (stream(detail=1, body=1, content=b"\xff"), "UTF-8"),
+        (stream(body=7, content=bytes(7)), "torn"),
+        (stream(count=1, body=8, content=lengths(1)), "add up"),
+        (stream(count=1, body=16, content=lengths(0, 5)), "add up"),
+        (stream(count=2, body=24, content=lengths(2, -1, 5)), "add up"),
+    ],
+)
+def test_a_frame_that_lies_of_its_sizes_is_refused(sent, reason):
     reader = FrameReader()
-    reader.feed(header + bytes(200))
-    with contextlib.suppress(WireError):
+    reader.feed(sent)
+    with pytest.raises(WireError, match=reason):
         reader.take()
+
+
+def test_a_frame_may_be_as_large_as_its_bounds():
+    full = Frame(0, 0, detail="x" * MAX_DETAIL, arrays=(np.zeros(0, np.int64),) * MAX_ARRAYS)
+    for frame in (Frame(0, 0), full):
+        assert same(decode(encode(frame)), frame)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +131,9 @@ def test_other_arrays_are_refused(array):
 
 def test_bounds():
     with pytest.raises(WireError, match="bytes"):
-        encode(Frame(0, 0, arrays=(np.zeros(wire.MAX_FRAME // 8, dtype=np.int64),)))
+        encode(Frame(0, 0, arrays=(np.zeros(MAX_FRAME // 8, dtype=np.int64),)))
     with pytest.raises(WireError, match="arrays"):
-        encode(Frame(0, 0, arrays=(np.zeros(0, dtype=np.int64),) * (wire.MAX_ARRAYS + 1)))
+        encode(Frame(0, 0, arrays=(np.zeros(0, dtype=np.int64),) * (MAX_ARRAYS + 1)))
 
 
 def test_long_detail_is_cut_between_characters():
