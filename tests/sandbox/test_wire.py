@@ -93,6 +93,7 @@ def lengths(*values):
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [
+        (bytes(len(stream())), "no frame"),
         (stream(detail=MAX_DETAIL + 1, body=MAX_DETAIL + 1), "more than it may"),
         (stream(count=MAX_ARRAYS + 1, body=8 * MAX_ARRAYS + 8), "more than it may"),
         (stream(body=MAX_FRAME + 1), "more than it may"),
