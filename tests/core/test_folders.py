@@ -3,7 +3,13 @@
 import pytest
 
 from specahd.core.errors import WriteError
-from specahd.core.folders import atomic_files, atomic_folder, safe_file_name, write_atomically
+from specahd.core.folders import (
+    atomic_files,
+    atomic_folder,
+    make_new_folder,
+    safe_file_name,
+    write_atomically,
+)
 
 
 def test_the_new_takes_the_place_of_the_old(tmp_path):
@@ -13,6 +19,20 @@ def test_the_new_takes_the_place_of_the_old(tmp_path):
             (draft / text).write_text(text)
     assert [path.name for path in target.iterdir()] == ["new"]
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_others_may_read_it_and_the_draft_of_a_killed_writer_goes(tmp_path):
+    (tmp_path / ".folder-killed").mkdir()
+    with atomic_folder(tmp_path / "folder"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path):
+    made = [make_new_folder(tmp_path / "runs" / "one").name for _ in range(3)]
+    assert made == ["one", "one-2", "one-3"]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == made
 
 
 def test_a_failure_leaves_the_old_and_no_draft(tmp_path):

@@ -77,6 +77,8 @@ def test_greedy_reaches_the_guarantee_for_improvements_of_upper_programs(table, 
         # The weight of quality is beta / q: coverage decides although the last is better on
         # average.
         ([[0.6, 0.6, 0.0], [0.0, 0.0, 0.5], [0.5, 0.5, 0.1]], 0.5, 2, [0, 1]),
+        # And the weight of coverage is 1 - beta: the second is good everywhere, the last only adds.
+        ([[0.9, 0.8], [0.8, 0.8], [0.0, 1.0]], 0.5, 2, [0, 1]),
         # No more than q, whatever a further one would add; without a gain no member.
         (np.eye(3), 0.5, 2, [0, 1]),
         (np.zeros((3, 4)), 0.5, 2, []),
