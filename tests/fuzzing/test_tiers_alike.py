@@ -32,8 +32,8 @@ def counted(bench, programs):
 @pytest.mark.parametrize("programs", [12, pytest.param(48, marks=pytest.mark.slow)])
 def test_random_programs_act_alike_in_both_tiers(free, programs):
     kinds = counted(free, programs)
-    assert kinds["same answers"] >= programs // 5
-    assert kinds["same failures"] >= 1
+    assert kinds["same answers"] + kinds["same failures"] >= programs // 4
+    assert min(kinds["same answers"], kinds["same failures"]) >= 1
 
 
 @pytest.mark.parametrize("programs", [6, pytest.param(24, marks=pytest.mark.slow)])
