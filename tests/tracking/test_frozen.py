@@ -153,6 +153,7 @@ def test_a_note_names_the_sources_for_which_it_has_no_room(run):
     assert len(note) <= limit
     assert "# The idea of lower-1-0002." in note
     assert "The sources of lower-1-0000 are in `checkpoint/programs/`." in note
+    assert note_of(run, limit=40) == note[:40]
 
 
 def test_no_line_of_a_program_is_wider_than_a_page(run):
