@@ -7,6 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
+from offered import arrays_of
 from specahd.engine.orders import Order, Report
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
@@ -46,7 +47,7 @@ class Place:
         _, self.lower = translated(self.positions, self.positions._functions[0])
 
     @property
-    def held(self):
+    def search(self):
         """The search that the last slice left."""
         return self.groups._search
 
@@ -82,7 +83,7 @@ class Place:
         inputs = [order.encode(), *(self.routes if routes is None else routes)]
         return [array.tolist() for array in self.groups(upper, self.block, inputs).arrays]
 
-    def further(self, *program, **options):
+    def resume(self, *program, **options):
         """Go on from where the last slice ended."""
         return self.slice(*program, routes=[routes[:0] for routes in self.routes], **options)
 
@@ -94,8 +95,8 @@ class Place:
         """Return the cost of a solution in the unit of reports."""
         return self.parts * self.problem.cost(self.instance, solution)
 
-    def is_true(self, report, found):
-        """Say whether a report claims what the checker finds."""
+    def matches_the_checker(self, report, found):
+        """Say whether a slice is feasible and costs what its report claims."""
         solution = self.solution(found)
         feasible = self.problem.check(self.instance, solution) == ()
         return feasible and report.best == self.cost(solution)
@@ -149,10 +150,7 @@ def place_of(name):
 
 def block_of(problem, instance, near=12):
     """Return the arrays of an instance as the child has them, with so many neighbours a node."""
-    block = {
-        name: np.zeros(shape, kind) for name, (kind, shape) in problem.layout(instance).items()
-    }
-    problem.fill(instance, block)
+    block = arrays_of(problem, instance)
     others = block[MATRIX][:, 1:].copy()
     np.fill_diagonal(others[1:], np.inf)
     found = np.argsort(others, axis=1, kind="stable")[:, : min(near, len(others) - 2)] + 1
@@ -175,8 +173,8 @@ def program_of(name, arguments, body):
     return f"def {name}({', '.join(arguments.split())}):\n{lines}"
 
 
-def staying(routes, group):
-    """Return what routes have of those who are not in a group, in no order of the routes."""
+def unmoved_runs(routes, group):
+    """Return the stops of each route that are not in a group, the routes sorted."""
     kept = ~np.isin(routes[0], group)
     stops = zip(*(array[kept].tolist() for array in routes), strict=True)
     parts = groupby(stops, key=lambda stop: stop[0] > 0)

@@ -5,7 +5,7 @@ What differs by problem is in test_routes, test_tours, test_split_passes and tes
 
 import numpy as np
 import pytest
-from cases import Place, at_distances, place_of, staying, tour, translated
+from cases import Place, at_distances, place_of, tour, translated, unmoved_runs
 from cases import split as split_instance
 
 from specahd.engine import changes, links, passes, route_ends, seeds, strings, tour_strings
@@ -45,7 +45,7 @@ def test_hand_written_programs_improve_and_stay_feasible(name, groups, position,
     upper, _ = translated(place.groups, groups)
     _, lower = translated(place.positions, position)
     report, found = place.slice(upper, lower)
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
     assert report.best < share * place.cost(place.start)
     assert 3000 <= report.repairs < 3200
     assert report.mended == 0
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_bytes(name):
 @ALL
 def test_computed_distances_act_like_a_matrix(name):
     place = place_of(name)
-    computed = {name: array for name, array in place.block.items() if name != MATRIX}
+    computed = {field: array for field, array in place.block.items() if field != MATRIX}
     measure = getattr(place.instance, "measure", place.instance.convention)
     computed[CONVENTION] = np.array([CODES[measure]])
     report, found = place.slice(block=computed, repairs=1000)
@@ -75,7 +75,7 @@ def test_a_group_that_is_too_dear_is_given_up_and_every_bit_restored(name):
     place = place_of(name)
     arrays = at_distances(place.block, np.sqrt(place.block[MATRIX] + 0.1))
     report, _ = place.slice(block=arrays)
-    state = place.held._state
+    state = place.search._state
     used = np.arange(len(state.nodes))
     if name != "tsp":
         used = np.flatnonzero(state.nodes[:, links.ROUTE] >= 0)
@@ -90,7 +90,7 @@ def test_a_group_that_is_too_dear_is_given_up_and_every_bit_restored(name):
     before = kept()
     everywhere = place.upper_of("return np.argsort(noise[:len(preceding) - 1])[:20] + 1")
     worst = place.lower_of("return int(np.argmax(detours))")
-    later, found = place.further(everywhere, worst, repairs=500, temperature=0.0, groups=1)
+    later, found = place.resume(everywhere, worst, repairs=500, temperature=0.0, groups=1)
     assert (later.kept, found) == (report.kept, [])
     assert kept() == before
     assert 0 < later.repairs - report.repairs < 0.8 * 20 * (later.passes - report.passes)
@@ -118,7 +118,7 @@ def test_whatever_lower_programs_answer_the_solution_is_feasible(name, answer, w
     place = place_of(name)
     lower = place.lower_of(f"return {answer}")
     report, found = place.slice(lower=lower, repairs=1000, temperature=1e6)
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
     assert report.kept > 0
     if wrong and name == "sdvrp":
         # A customer may be asked for again, part by part.
@@ -141,7 +141,7 @@ def test_hostile_answers_of_upper_programs_are_dropped(answer):
     report, found = place.slice(place.upper_of(f"return {answer}"), repairs=500)
     assert report.dropped > 0
     assert report.repairs >= 500
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
 
 
 @pytest.mark.parametrize("answer", ["demands[:0].copy()", "demands[10**6 + demands]"])
@@ -188,9 +188,9 @@ def test_a_lower_program_alone_moves_the_given_group(name):
     report = Report.decode(said)
     # The last of a group are not inserted where it is given up.
     assert 30 <= report.repairs < 33
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
     assert report.best < place.cost(place.start)
-    assert staying(found, group) == staying(place.routes, group)
+    assert unmoved_runs(found, group) == unmoved_runs(place.routes, group)
 
 
 def test_a_slice_goes_on_where_the_last_one_ended():

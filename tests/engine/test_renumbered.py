@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import Place, staying, translated
+from cases import Place, translated, unmoved_runs
 
 from specahd import api
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
@@ -103,7 +103,7 @@ def test_groups_are_named_and_given_in_the_numbers_outside(place):
     _, after = search.run(place.groups.nobody, lower, ORDER, group).arrays
     assert sorted(after[after > 0]) == list(range(1, CUSTOMERS + 1))
     assert len(separated(after)) < CUSTOMERS
-    assert staying([after], group) == staying(alone(place), group)
+    assert unmoved_runs([after], group) == unmoved_runs(alone(place), group)
 
 
 @pytest.mark.parametrize(("progress", "first"), [(0.0, 0), (0.05, 5000), (0.1, 0), (0.999, 9900)])

@@ -10,7 +10,7 @@ def test_the_state_is_what_was_counted():
     """Costs, loads, edges and what upper programs see, after annealing, against the instance."""
     place = place_of("cvrp")
     place.slice(temperature=200.0)
-    state, demands = place.held._state, place.instance.demands
+    state, demands = place.search._state, place.instance.demands
     matrix, size = place.block["distance_matrix"], place.instance.size
     nodes, edges = state.nodes, state.edges
     at = np.where(np.arange(len(nodes)) > size, 0, np.arange(len(nodes)))
@@ -23,7 +23,7 @@ def test_the_state_is_what_was_counted():
     assert (np.bincount(routes, demands[1:], len(state.route_loads)) == state.route_loads).all()
     free = state.free[: state.integers[changes.FREE]]
     assert sorted([*free.tolist(), *set(routes.tolist())]) == list(range(len(state.route_loads)))
-    capacitated.show(state, place.held._instance)
+    capacitated.show(state, place.search._instance)
     shown = state.upper_inputs[:, 1:]
     assert (shown[changes.PRECEDING] == at[nodes[1 : size + 1, links.BEFORE]]).all()
     assert (shown[changes.FOLLOWING] == at[nodes[1 : size + 1, links.BEHIND]]).all()

@@ -43,7 +43,7 @@ def optimum(instance, block):
 def test_tiny_instances_are_solved_to_the_optimum(seed):
     place = Place(PROBLEM, split(seed, 4, (4, 10), 10))
     report, found = place.slice(temperature=300.0, groups=1)
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
     assert report.best == optimum(place.instance, place.block)
 
 
@@ -51,8 +51,8 @@ def test_the_state_is_what_was_counted():
     """After annealing, hot to the end: lists, loads, deliveries and what upper programs see."""
     place = place_of("sdvrp")
     place.slice(temperature=2000.0)
-    held, instance = place.held, place.instance
-    state = held._state
+    search, instance = place.search, place.instance
+    state = search._state
     owners, quantities, heads, more, spare, left, *_ = state.own
     nodes, edges, matrix, size = (
         state.nodes,
@@ -68,7 +68,7 @@ def test_the_state_is_what_was_counted():
             chain.append(int(node))
             node = more[node]
         assert (owners[chain] == customer).all()
-        assert quantities[chain].sum() == held._instance.demands[customer]
+        assert quantities[chain].sum() == search._instance.demands[customer]
         # No route stops at a customer twice.
         assert len(set(nodes[chain, links.ROUTE].tolist())) == len(chain)
     used = [node for chain in chains.values() for node in chain]
@@ -87,7 +87,7 @@ def test_the_state_is_what_was_counted():
     assert (edges[both, links.BEHIND] == matrix[owners[both], owners[behind]]).all()
     assert (edges[behind, links.BEFORE] == edges[both, links.BEHIND]).all()
     assert state.costs[changes.CURRENT] == edges[both, links.BEHIND].sum()
-    deliveries.show(state, held._instance)
+    deliveries.show(state, search._instance)
     shown = state.upper_inputs[:, 1:]
     first = heads[1:]
     assert (shown[changes.PRECEDING] == owners[nodes[first, links.BEFORE]]).all()
@@ -101,10 +101,10 @@ def test_the_state_is_what_was_counted():
 def test_a_group_that_needs_too_many_nodes_is_taken_back():
     place = place_of("sdvrp")
     report, _ = place.slice()
-    nodes, own = place.held._state.nodes, place.held._state.own
+    nodes, own = place.search._state.nodes, place.search._state.own
     own.left[0] = 0
     before = nodes.copy(), own.heads.copy()
-    later, _ = place.further(repairs=100, temperature=1e6)
+    later, _ = place.resume(repairs=100, temperature=1e6)
     assert later.repairs > report.repairs
     assert (nodes[:, :2] == before[0][:, :2]).all()
     assert (own.heads == before[1]).all()
@@ -121,9 +121,9 @@ def test_whole_loads_to_one_customer_stay_apart():
     solution = place.solution(found)
     assert PROBLEM.check(instance, solution) == ()
     assert place.cost(solution) < place.cost(place.start)
-    assert place.held._instance.demands[3] == 17
-    assert set(place.held._direct.tolist()) == {3}
-    apart = len(place.held._direct) * 2 * place.block["distance_matrix"][0, 3]
+    assert place.search._instance.demands[3] == 17
+    assert set(place.search._direct.tolist()) == {3}
+    apart = len(place.search._direct) * 2 * place.block["distance_matrix"][0, 3]
     assert report.best + apart == place.cost(solution)
 
 

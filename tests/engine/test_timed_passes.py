@@ -37,7 +37,7 @@ EXCHANGES = pytest.mark.parametrize("exchanges", [0, 20])
 @EXCHANGES
 def test_solutions_are_in_time_and_cost_what_is_said(place, exchanges):
     report, found = place.slice(seed=1, repairs=5000, temperature=100.0, exchanges=exchanges)
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
     assert report.best < 0.6 * place.cost(place.start)
     assert report.mended == 0
 
@@ -46,8 +46,8 @@ def test_solutions_are_in_time_and_cost_what_is_said(place, exchanges):
 def test_programs_see_the_times_of_the_current_solution(place, exchanges):
     """After annealing, hot to the end, they are those that a walk along the routes finds."""
     place.slice(seed=4, repairs=5000, temperature=2000.0, exchanges=exchanges)
-    state, block = place.held._state, place.block
-    place.held.propose(place.groups.nobody, Order.asking(0, 4, 30, 0.5))
+    state, block = place.search._state, place.block
+    place.search.propose(place.groups.nobody, Order.asking(0, 4, 30, 0.5))
     views = state.own.views
     following = np.ascontiguousarray(state.nodes[:, links.BEHIND])
     earliest, latest = walked(links.flat_routes(following, place.instance.size), block)
@@ -74,9 +74,9 @@ def test_nothing_of_a_search_follows_from_what_programs_see_of_times(place):
     # A program that does not look at them.
     upper = place.groups.translate(ORDERED_GROUPS.seed.source, ORDERED_GROUPS.name)
     place.slice(upper, seed=6)
-    expected, routes = place.further(upper)
+    expected, routes = place.resume(upper)
     place.slice(upper, seed=6)
-    place.held._state.own.views[:] = -1e9
-    report, found = place.further(upper)
+    place.search._state.own.views[:] = -1e9
+    report, found = place.resume(upper)
     assert report == expected
     assert all((one == other).all() for one, other in zip(found, routes, strict=True))

@@ -17,21 +17,21 @@ def test_small_tours_become_shortest(size, seed):
     shortest = min(place.cost((0, *order)) for order in permutations(range(1, size)))
     report, found = place.slice(repairs=2000, temperature=200.0)
     assert report.best == shortest
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
 
 
 def test_the_state_is_what_was_counted():
     """Length, edges and what upper programs see, after annealing, against the instance."""
     place = place_of("tsp")
     place.slice(temperature=200.0)
-    state, matrix = place.held._state, place.block["distance_matrix"]
+    state, matrix = place.search._state, place.block["distance_matrix"]
     nodes = np.arange(place.instance.size)
     before, behind = state.nodes[:, links.BEFORE], state.nodes[:, links.BEHIND]
     assert (before[behind] == nodes).all()
     assert (state.edges == matrix[nodes, behind]).all()
     assert state.costs[changes.CURRENT] == state.edges.sum()
     assert sorted(tours.flat_tour(behind.copy()).tolist()) == nodes[1:].tolist()
-    tours.show(state, place.held._instance)
+    tours.show(state, place.search._instance)
     assert (state.upper_inputs[changes.PRECEDING] == before).all()
     assert (state.upper_inputs[changes.FOLLOWING] == behind).all()
     assert (state.gains == state.edges + state.edges[before] - matrix[before, behind]).all()
@@ -64,4 +64,4 @@ def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first():
     everybody = place.upper_of("return np.arange(1, len(preceding))")
     report, found = place.slice(everybody, repairs=19)
     assert report.repairs == 19
-    assert place.is_true(report, found)
+    assert place.matches_the_checker(report, found)
