@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, fields, is_dataclass
+from math import inf
 from numbers import Integral, Real
+from sys import float_info
 from typing import Any
 
 from specahd.core.errors import ConfigError
@@ -46,7 +48,12 @@ def check_number(name: str, value: object, low: float, high: float | None = None
     """
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be a number, got {value!r}.")
-    check_range(name, float(value), low, high)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond the floats
+        number = -inf if value < 0 else inf
+        high = float_info.max if high is None else high
+    check_range(name, number, low, high)
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> None:

@@ -136,7 +136,7 @@ def test_customers_without_windows_in_two_conventions(folder, tmp_path, conventi
 def test_a_depot_section_may_end_without_its_mark(folder, tmp_path, end):
     head, _, _ = (folder / "unrounded.vrp").read_text().partition("DEPOT_SECTION\n")
     path = tmp_path / "x.vrp"
-    path.write_text(f"{head.replace('COMMENT', 'NODE_COORD_TYPE')}DEPOT_SECTION\n{end}")
+    path.write_text(f"{head.replace('COMMENT', 'DISPLAY_DATA_TYPE')}DEPOT_SECTION\n{end}")
     assert vrplib.read(path).demands.tolist() == [0, 4, 5, 3, 6]
 
 

@@ -27,6 +27,14 @@ CASES = {
         ("\n2 40  0", "\n9 40 0", "NODE_COORD_SECTION holds node 3 out of order"),
         ("CAPACITY : 10", "CAPACITY : ten", "CAPACITY is 'ten'"),
         ("DEPOT_SECTION", "DEMAND_SECTION", "DEMAND_SECTION occurs twice"),
+        # Python reads both as numbers.
+        ("CAPACITY : 10", "CAPACITY : 1_0", "CAPACITY is '1_0'"),
+        ("\n2 40  0", "\n2 ٤٠ 0", "NODE_COORD_SECTION holds '٤٠'"),
+        (
+            "CAPACITY",
+            "NODE_COORD_TYPE : THREED_COORDS\nCAPACITY",
+            "NODE_COORD_TYPE is 'THREED_COORDS', expected TWOD_COORDS or NO_COORDS",
+        ),
     ],
     (vrplib.read, EXPLICIT): [
         # Before any array of that size is made.
@@ -41,19 +49,21 @@ CASES = {
         )
     ],
     (read_windows, WINDOWS): [
-        ("1 55 60", "1 55 nan", "TIME_WINDOW_SECTION opens node 1 at 55 and closes it at nan"),
+        ("1 55 60", "1 55 nan", "TIME_WINDOW_SECTION holds 'nan', expected numbers"),
         ("7\n2 0\n", "7\n2 3\n", "SERVICE_TIME_SECTION gives the depot 2"),
         ("CAPACITY", "SERVICE_TIME : 3\nCAPACITY", "SERVICE_TIME_SECTION both occur"),
     ],
     (sdvrp.read, NUMBERS): [
         ("0 0", "0 inf", "the depot is at (0, inf)"),
         ("1000", "1OOO", "holds '1OOO'"),
+        ("1000", "1_000", "holds '1_000'"),
         ("+10", "10 10", "holds 14 numbers, expected 13"),
     ],
     (read_solomon, SOLOMON): [
         ("CUSTOMER\n", "", "expected the lines NAME, VEHICLE"),
         ("         200", " 1.5", "CAPACITY is 1.5"),
         ("912", "9l2", "line 11 is '1      45"),
+        ("912", "9_12", "line 11 is '1      45"),
         (
             "    2      45.5       70         30        825        870.5       90\n",
             "",
@@ -62,7 +72,7 @@ CASES = {
         (" 0          0       1236", " 3 0 1236", "DEMAND of the depot is 3"),
         ("1236          0", "1236 7", "SERVICE TIME of the depot is 7"),
         ("912", "-1", "READY TIME of customer 1 is -1"),
-        ("967", "nan", "DUE DATE of customer 1 is nan"),
+        ("967", "nan", "line 11 is '1      45"),
         ("967         90", "967 -9", "SERVICE TIME of customer 1 is -9"),
     ],
     (tsplib.read, PLANE): [

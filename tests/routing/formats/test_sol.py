@@ -54,6 +54,8 @@ def test_solutions_are_written_and_read_back(tmp_path):
             "route 1 : 2 1 \ndelivery 1 :  4 -5\nRoute 2:\nDelivery 2:\n",
             (((2, 1), ()), ((4, -5), ()), None),
         ),
+        # The depot at both ends.
+        ("Route #1: 0 2 1 0\nRoute #2: 0 3 0\n", (((2, 1), (3,)), ((None, None), (None,)), None)),
         # Deliveries belong to the routes of their numbers.
         (
             "Route #2: 3 1 2\nDelivery #7: 5\nRoute #7: 3\nDelivery #2: 10 4 7\n",

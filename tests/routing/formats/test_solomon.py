@@ -25,6 +25,16 @@ def test_by_hand(path):
     assert data.windows.service.tolist() == [0, 90, 90, 90]
 
 
+def test_without_its_name_a_file_has_that_of_the_file(path):
+    path.write_text(SOLOMON.removeprefix("X101\n"))
+    data = solomon.read(path, Convention.DIMACS)
+    assert (data.name, data.demands.tolist()) == ("x", [0, 10, 30, 10])
+    # Whether a set has so many customers is seen as well.
+    other = path.rename(path.with_name("C101.txt"))
+    with pytest.raises(FileError, match="expected 25 or 50 or 100 in C101"):
+        solomon.read(other, Convention.DIMACS)
+
+
 def test_what_is_recognised(path, data):
     assert solomon.is_solomon(path)
     assert not solomon.is_solomon(data / "tiny.vrp")
@@ -32,6 +42,8 @@ def test_what_is_recognised(path, data):
     path.write_bytes(SOLOMON.lower().replace("\n", "\r\n").encode())
     assert solomon.is_solomon(path)
     assert solomon.read(path, Convention.DIMACS).demands.tolist() == [0, 10, 30, 10]
+    path.write_text(SOLOMON.removeprefix("X101\n"))
+    assert solomon.is_solomon(path)
     path.write_text("")
     assert not solomon.is_solomon(path)
 

@@ -44,6 +44,7 @@ def read_matrix(tmp_path, text):
         "sep=;\n" + TABLE.replace(",", ";"),
         "SEP=|\r\n" + TABLE.replace(",", "|"),
         "sep=\t\n" + TABLE.replace(",", "\t"),
+        TABLE.replace(",", ";").replace("demand", "\tdemand"),
         '\n"sep=;"\n' + TABLE.replace(",", ";"),
     ],
 )
@@ -60,6 +61,7 @@ def test_row_numbers_and_stated_separators_change_no_table(tmp_path, text):
         BARE.replace(",", "\t"),
         NAMED.replace(",", "\t"),
         "sep=;\n" + BARE.replace(",", ";"),
+        BARE.replace(",", "\t;"),
         NAMED.replace(",depot", "name,depot", 1),
         NAMED.replace(",depot", "id,depot", 1),
         NAMED.replace(",depot", "from,depot", 1),

@@ -15,6 +15,18 @@ def test_reads_odd_whitespace_and_puts_the_depot_first(data):
     assert tiny.weights is None
 
 
+def test_lines_that_begin_with_a_number_sign_are_comments(data, tmp_path):
+    text = (data / "tiny.vrp").read_text()
+    assert "\n2 40" in text
+    path = tmp_path / "x.vrp"
+    path.write_text(
+        "# by me, 2026\n  #2\n" + text.replace("\n2 40", "\n # TYPE : TSP\n#1 2 3\n2 40")
+    )
+    commented, plain = vrplib.read(path), vrplib.read(data / "tiny.vrp")
+    assert np.array_equal(commented.coords, plain.coords)
+    assert np.array_equal(commented.demands, plain.demands)
+
+
 def test_windows_follow_the_depot_to_the_front_and_read_back(tmp_path):
     path = tmp_path / "windows.vrp"
     text = WINDOWS

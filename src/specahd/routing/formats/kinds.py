@@ -81,7 +81,8 @@ def identify(text: str) -> FileKind | None:
     """Return the kind of a text; None if it is of no known kind."""
     lines = filter(None, map(str.strip, text.splitlines()))
     first = list(islice(lines, 2))
-    if [line.upper() for line in first[1:]] == ["VEHICLE"]:
+    # Some files lack the line with the name.
+    if "VEHICLE" in map(str.upper, first):
         return SOLOMON
     if first and not begins_with_field(first[0]):
         if table := _table(text):

@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from math import isnan
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,16 @@ from specahd.core.errors import FileError
 from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
-from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of, number
+from specahd.routing.formats.ranges import number_of
+from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of
 from specahd.routing.formats.text import read_regular_file, read_text
 from specahd.routing.formats.weights import DISTANCE
 
 _NUMPY = ".npy"
+_LONGEST_HEADER = 1000
+"""Most bytes of a NumPy file's header; that of a matrix has 128."""
+# NumPy reads the header as a Python literal.
+_MALFORMED = (ValueError, OverflowError, TypeError, SyntaxError, TokenError, MemoryError)
 
 
 def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
@@ -58,7 +64,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     rows: list[Row] = []
     found: list[FloatArray] = []
     commas = DecimalCommas()
-    plain = "_" not in text and (sign == "," or "," not in text)
+    plain = "_" not in text and text.isascii() and (sign == "," or "," not in text)
     for place, (line, cells) in enumerate(chain(begin, lines)):
         row = Row(path, line, {})
         if column and place < len(names) and cells[0] != names[place]:
@@ -119,11 +125,11 @@ def _mapped(path: Path) -> NDArray[np.generic]:
     """Return the memory-mapped array of a NumPy file."""
     read_regular_file(path)
     try:
-        return np.lib.format.open_memmap(path, mode="r")
+        return np.lib.format.open_memmap(path, mode="r", max_header_size=_LONGEST_HEADER)
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
-    except (ValueError, OverflowError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
+    except _MALFORMED as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise FileError(f"{path}: expected an array that NumPy has saved ({reason}).") from None
 
 
@@ -148,7 +154,7 @@ def _is_heading(cells: Sequence[str]) -> bool:
 
 
 def _numeric(cells: Sequence[str]) -> bool:
-    return not any(isnan(number(cell.replace(",", "."))) for cell in cells)
+    return not any(isnan(number_of(cell.replace(",", "."))) for cell in cells)
 
 
 def _stands_alone(head: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> bool:
@@ -168,7 +174,7 @@ def _distances(
         with suppress(ValueError):
             values = np.array(list(map(float, cells[start:])))
     if values is None:
-        values = np.array([number(commas.read(row, "distance", cell)) for cell in cells[start:]])
+        values = np.array([number_of(commas.read(row, "distance", cell)) for cell in cells[start:]])
     for column in DISTANCE.outside(values):
         column += start
         holds = f"the distance {cells[column][:40]!r} in column {column + 1}"

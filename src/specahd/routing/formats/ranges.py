@@ -1,6 +1,7 @@
 """Ranges of numbers in files, and their descriptions in messages."""
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,17 @@ class Range:
             inside &= np.floor(numbers) == numbers
         places: list[int] = np.unique(np.nonzero(~inside)[0]).tolist()
         return places
+
+
+def number_of(word: str) -> float:
+    """Return a word as a number; nan if it is none, as ``1_000`` and ``٣`` are none."""
+    # Python reads both as numbers.
+    if "_" in word or not word.isascii():
+        return nan
+    try:
+        return float(word)
+    except ValueError:
+        return nan
 
 
 def _short(bound: float) -> str:

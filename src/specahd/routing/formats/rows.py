@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from specahd.core.errors import FileError
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.ranges import Range, number_of
 
 DELIMITERS = ",;\t"
 STATED_DELIMITERS = (*DELIMITERS, "|")
@@ -49,7 +48,7 @@ class Row:
         FileError
             The value is not a number in the range.
         """
-        value = number(self.cells[column])
+        value = number_of(self.cells[column])
         if value not in accepted:
             raise self.error(self.raw_value(column), str(accepted))
         return value
@@ -61,17 +60,8 @@ class Row:
 
     def zero(self, column: str) -> None:
         """Refuse a depot's number that is neither missing nor 0."""
-        if self.cells.get(column) and number(self.cells[column]) != 0:
+        if self.cells.get(column) and number_of(self.cells[column]) != 0:
             raise self.error(f"the {column} {self.cells[column][:40]} of the depot", "0 or nothing")
-
-
-def number(word: str) -> float:
-    """Return a word as a number; nan if it is none."""
-    try:
-        # Python reads 1_000 as a number.
-        return math.nan if "_" in word else float(word)
-    except ValueError:
-        return math.nan
 
 
 class DecimalCommas:
@@ -118,7 +108,7 @@ def delimiter_of(line: str) -> str | None:
     """Return the delimiter of a line; None if it has none."""
     found = [sign for sign in DELIMITERS if sign in line]
     # Beside other separators, commas are decimal commas, unless the line has letters.
-    if len(found) > 1 and not any(map(str.isalpha, line)):
+    if len(found) > 1 and "," in found and not any(map(str.isalpha, line)):
         found.remove(",")
     return max(found, key=line.count) if found else None
 

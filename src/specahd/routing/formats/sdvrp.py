@@ -15,7 +15,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import kinds, vrplib
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import COORDINATE, LARGEST, VRPLIBData
 from specahd.routing.geometry import Convention
@@ -73,12 +73,9 @@ def _read_numbers(path: Path, words: Sequence[str]) -> VRPLIBData:
 
 
 def _floats(path: Path, words: Sequence[str]) -> FloatArray:
-    numbers = np.empty(len(words))
-    for index, word in enumerate(words):
-        try:
-            numbers[index] = float(word)
-        except ValueError:
-            raise FileError(f"{path}: holds {word[:40]!r}, expected numbers only.") from None
+    numbers = np.fromiter(map(number_of, words), np.float64, len(words))
+    for place in np.flatnonzero(np.isnan(numbers)).tolist():
+        raise FileError(f"{path}: holds {words[place][:40]!r}, expected numbers only.")
     return numbers
 
 

@@ -5,7 +5,6 @@ Reference: G. Reinelt, TSPLIB 95, University of Heidelberg, 1995.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +13,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.text import read_text
 
 T = TypeVar("T")
@@ -85,12 +84,15 @@ class Sections:
             raise self.error(f"TYPE is {kind[:40]!r}, expected {layout.types[0]}")
         self._refuse_unknown("the fields", self.fields, (*_FIELDS, *layout.fields))
         self._refuse_unknown("the sections", self._tokens, layout.sections)
+        if "NODE_COORD_TYPE" in self.fields:
+            self.choice("NODE_COORD_TYPE", dict.fromkeys(("TWOD_COORDS", "NO_COORDS")))
 
     def _parse(self, text: str) -> None:
         tokens: list[str] | None = None
         for number, line in enumerate(text.splitlines(), start=1):
             words = line.split()
-            if not words:
+            # A line that begins with # is a comment, as for vrplib and PyVRP.
+            if not words or words[0].startswith("#"):
                 continue
             if tokens is not None and words[0][0] in _NUMBER_STARTS:
                 tokens.extend(words)
@@ -149,7 +151,7 @@ class Sections:
     def number(self, key: str, accepted: Range) -> float:
         """Return a field's value, a number in a range."""
         word = self._field(key)
-        value = float(word) if _is_number(word) else nan
+        value = number_of(word)
         if value not in accepted:
             raise self.error(f"{key} is {word[:40]!r}, expected {accepted}")
         return value
@@ -164,11 +166,10 @@ class Sections:
         if section not in self._tokens:
             raise self.error(f"{section} is missing")
         tokens = self._tokens[section]
-        try:
-            return np.array(tokens, dtype=np.float64)
-        except ValueError:
-            wrong = next(token for token in tokens if not _is_number(token))
-            raise self.error(f"{section} holds {wrong[:40]!r}, expected numbers") from None
+        numbers = np.fromiter(map(number_of, tokens), np.float64, len(tokens))
+        for place in np.flatnonzero(np.isnan(numbers)).tolist():
+            raise self.error(f"{section} holds {tokens[place][:40]!r}, expected numbers")
+        return numbers
 
     def table(self, section: str, rows: int, columns: int) -> FloatArray:
         """Return a section of numbered rows, ordered by node, without the numbers.
@@ -194,11 +195,3 @@ class Sections:
                 f"{section} holds node {node:g} {what}, expected 1 to {rows}, each once"
             )
         return np.ascontiguousarray(lines[order, 1:])
-
-
-def _is_number(token: str) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True

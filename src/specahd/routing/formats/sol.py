@@ -17,11 +17,13 @@ routes. Other lines must be notes on the solution, like ``Optimal: True`` or ``T
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 
 from specahd.core.errors import FileError
 from specahd.routing.base import IntArray
 from specahd.routing.formats import kinds
+from specahd.routing.formats.ranges import number_of
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import LARGEST, format_number
 
@@ -32,15 +34,15 @@ Quantities = tuple[tuple[int | None, ...], ...]
 WHOLE = "*"
 """The word in a file for the whole demand of a stop."""
 # No repetition directly follows another: backtracking on a long line would take very long.
-_ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?(\d{1,10})\s*:(.*)", re.IGNORECASE)
+_ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?(\d{1,10})\s*:(.*)", re.IGNORECASE | re.ASCII)
 _COST = re.compile(r"cost(?:\s*:)?\s*([0-9.eE+-]+)", re.IGNORECASE)
 # A note has no digit before its colon, so that a misspelt route is not accepted as a note.
 _NOTE = re.compile(
     r"(?!cost|route|delivery)[#\s]*[a-z][a-z _-]*:.*|(optimal|time|comment)\s.*", re.IGNORECASE
 )
 _HEADING = re.compile(r"solution( results)?|routes|[=-]+", re.IGNORECASE)
-_CUSTOMER = re.compile(r"-?\d{1,10}|C\d{1,10}")
-_QUANTITY = re.compile(r"-?\d{1,10}")
+_CUSTOMER = re.compile(r"-?\d{1,10}|C\d{1,10}", re.ASCII)
+_QUANTITY = re.compile(r"-?\d{1,10}", re.ASCII)
 
 
 def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | None]:
@@ -91,6 +93,9 @@ def read_deliveries(path: Path) -> tuple[Routes, Quantities, float | None]:
         if row := _ROW.fullmatch(line):
             route_number, words = int(row[2]), row[3].split()
             if row[1].lower() == "route":
+                # Some tools write the depot at both ends.
+                if len(words) > 2 and words[0] == words[-1] == "0":
+                    words = words[1:-1]
                 routes.append(tuple(_customer(path, line_number, word) for word in words))
                 numbers.append(route_number)
             elif route_number in quantities:
@@ -158,10 +163,10 @@ def _quantity(path: Path, line: int, word: str) -> int | None:
 
 
 def _cost(path: Path, line: int, word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise FileError(f"{path}: line {line} states the cost {word[:40]!r}.") from None
+    cost = number_of(word)
+    if isnan(cost):
+        raise FileError(f"{path}: line {line} states the cost {word[:40]!r}, expected a number.")
+    return cost
 
 
 def dumps(routes: Sequence[Sequence[int]], cost: float) -> str:

@@ -6,6 +6,7 @@ J. Homberger, Proceedings of EUROGEN99, 1999.
 
 import re
 import warnings
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from specahd.core.errors import FileError, FileWarning
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import (
     COORDINATE,
@@ -38,7 +39,7 @@ _RANGES = {_X: COORDINATE, _Y: COORDINATE, _DEMAND: DEMAND} | dict.fromkeys(
 
 
 def is_solomon(path: Path) -> bool:
-    """Return whether a text file has Solomon's layout: a line with the name, then VEHICLE.
+    """Return whether a text file has Solomon's layout: VEHICLE after a line with the name, if any.
 
     Raises
     ------
@@ -50,6 +51,8 @@ def is_solomon(path: Path) -> bool:
 
 def read(path: Path, convention: Convention, customers: int | None = None) -> VRPLIBData:
     """Read a file; the format does not define how distances are measured.
+
+    Without a line for the name, the file's name is taken.
 
     NUMBER, the size of the fleet, is not a limit here, as for VRPLIB files.
 
@@ -74,6 +77,8 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
         The name is of no known set, so that a truncated file cannot be detected.
     """
     lines = _lines(path)
+    if lines and lines[0][1].upper() == "VEHICLE":
+        lines.insert(0, (0, path.stem))
     name, vehicles, capacity = _header(path, lines)
     table = _table(path, lines[6:])
     _check(path, table)
@@ -162,13 +167,10 @@ def _check_complete(path: Path, name: str, customers: int) -> None:
 
 
 def _floats(path: Path, line: tuple[int, str], count: int) -> list[float]:
-    number, text = line
-    try:
-        values = [float(word) for word in text.split()]
-    except ValueError:
-        values = []
-    if len(values) != count:
-        raise FileError(f"{path}: line {number} is {text[:40]!r}, expected {count} numbers.")
+    place, text = line
+    values = list(map(number_of, text.split()))
+    if len(values) != count or any(map(isnan, values)):
+        raise FileError(f"{path}: line {place} is {text[:40]!r}, expected {count} numbers.")
     return values
 
 

@@ -15,7 +15,7 @@ without the depot. A TSP has no depot: its nodes are the rows in the order of th
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import numpy as np
@@ -254,7 +254,10 @@ def _demands(
     exact = [Decimal(repr(float(options.capacity)))]
     for row in rows[1:]:
         row.number("demand", accepted)
-        exact.append(Decimal(row.cells["demand"]).normalize())
+        try:
+            exact.append(Decimal(row.cells["demand"]).normalize())
+        except InvalidOperation:  # an exponent beyond those of decimal
+            raise row.error(row.raw_value("demand"), str(accepted)) from None
         if _decimals(exact[-1]) > _MOST_DECIMALS:
             raise row.error(row.raw_value("demand"), f"at most {_MOST_DECIMALS} decimals")
     decimals = max(map(_decimals, exact))
