@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specahd import api
-from specahd.core.errors import FileError, FileWarning, NotEnoughMemory
+from specahd.core.errors import ConfigError, FileError, FileWarning, NotEnoughMemory
 from specahd.routing.formats.text import read_text
 
 SEMICOLONS = "name;x;y;demand\ndepot;0;0;\na;3,5;4;1\nb;4;3,25;2\n"
@@ -63,6 +63,14 @@ def test_latin_1_is_read_and_told(tmp_path):
         read_text(tmp_path / "x")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_byte_order_mark_says_the_encoding(tmp_path, encoding):
+    assert read(tmp_path, SEMICOLONS, encoding=encoding, capacity=3).size == 2
+    (tmp_path / "x").write_bytes(b"\xff\xfea\0\0\xd8")
+    with pytest.raises(FileError, match="UTF-16 as its first bytes say, got the byte 0x00 at 4"):
+        read_text(tmp_path / "x")
+
+
 @pytest.mark.parametrize("name", ["dépôt", "De\u0301pot", "DEPOT"])
 def test_the_depot_is_recognised_however_it_is_spelt(tmp_path, name):
     instance = read(tmp_path, f"name,x,y,due\na,1,0,\n{name},2,0,9\nb,3,0,\n")
@@ -111,6 +119,7 @@ def test_clock_times_are_seconds_and_told_as_such(tmp_path):
     [
         ("00:05", "300", "line 3 holds the service 300, expected a clock time"),
         ("09:00", "09:60", "line 3 holds the ready 09:60, expected a clock time"),
+        ("09:00", "0٩:00", "line 3 holds the ready 0٩:00, expected a clock time"),
         ("09:00", "9 am", "line 3 holds the ready 9 am, expected a clock time"),
         ("09:00", "10:01", "line 3 holds the due time 10:00:30"),
     ],
@@ -133,6 +142,20 @@ def test_fractions_of_demands_are_exact_and_told_in_the_unit_of_the_file(tmp_pat
         read(tmp_path, text, capacity=4.9)
 
 
+@pytest.mark.parametrize(
+    "demand", ["1_0", "٣", "0e99999999999999999999999", "1e-99999999999999999999999", "1e999"]
+)
+def test_demands_that_are_no_plain_numbers_are_refused(tmp_path, demand):
+    with pytest.raises(FileError, match=r"line 4 holds the demand .*, expected (a num|at most 6)"):
+        read(tmp_path, f"x,y,demand\n0,0,\n1,0,1\n2,0,{demand}\n", capacity=9)
+
+
+@pytest.mark.parametrize("capacity", [10**400, -(10**400)])
+def test_a_capacity_beyond_all_floats_is_refused(tmp_path, capacity):
+    with pytest.raises(ConfigError, match=r"Expected capacity in .* got -?inf"):
+        read(tmp_path, SEMICOLONS, capacity=capacity)
+
+
 def test_columns_can_be_ignored(tmp_path):
     text = "name,x,y,Phone No,demand,max load\ndepot,0,0,1,,\na,3,4,2,1,\nb,4,3,,2,x\n"
     with pytest.raises(FileError, match=r"only name.*; ignore=Phone No leaves it out"):
@@ -153,10 +176,31 @@ PLANE = "x,y,due\n0,0,{day}\n10,0,{last}\n0,12,\n"
         (DEGREES.format(day=36000), None, "a vehicle comes 1 metre in one unit of time"),
         (DEGREES.format(day="10:00"), None, "a vehicle comes 1 metre in one second"),
         (DEGREES.format(day=36000), 8.3, None),
-        (DEGREES.format(day=36000), 8300, "at most 0.107771 from the depot, and the day is 36000"),
+        (
+            DEGREES.format(day=36000),
+            8300,
+            "at most 0.107771 from the depot, and the depot closes after 36000",
+        ),
         # A matrix or a plane in kilometres, and seconds.
-        (PLANE.format(day=28800, last=""), None, "at most 11 from the depot, and the day is 28800"),
+        (
+            PLANE.format(day=28800, last=""),
+            None,
+            "at most 11 from the depot, and the depot closes after 28800",
+        ),
         (PLANE.format(day=28800, last=""), 0.01, None),
+        (
+            PLANE.format(day=99999, last=480),
+            900,
+            "from the depot, and half of them close within 480",
+        ),
+        # Kilometres an hour, and times in seconds.
+        (
+            DEGREES.format(day=36000),
+            30,
+            "comes 108 km in an hour; speed= is metres in one second, 8.33",
+        ),
+        (DEGREES.format(day="10:00"), 30, "a vehicle comes 108 km in an hour"),
+        (DEGREES.format(day=600), 500, None),
         # Kilometres and minutes; who is always there; who names no time.
         (PLANE.format(day=480, last=""), None, None),
         (PLANE.format(day=999999, last=480), None, None),
@@ -171,6 +215,13 @@ def test_a_speed_that_cannot_be_gets_a_warning(tmp_path, text, speed, words):
     told = [str(each.message) for each in caught if each.category is FileWarning]
     assert len(told) == (words is not None)
     assert all(words in one and "speed=" in one for one in told)
+
+
+def test_times_since_1970_say_how_to_write_them(tmp_path):
+    text = "x,y,ready,due\n0,0,1764226800,1764262800\n1,1,,1764256800\n"
+    cure = "subtract its Unix seconds, 1764201600 for this time, from all of them"
+    with pytest.raises(FileError, match=f"line 2 holds the ready 1764226800, expected .* {cure}"):
+        read(tmp_path, text)
 
 
 def test_who_is_late_because_no_speed_is_given_is_told_of_it(tmp_path):
@@ -229,7 +280,12 @@ def test_a_file_of_numpys_is_no_pickle_and_no_fragment(tmp_path):
     whole = file.read_bytes()
     np.save(file, np.array([[{}]]), allow_pickle=True)
     header = whole.replace(b"(3, 3)", b"(9999999999, 9999999999)")
-    for content in (file.read_bytes(), whole[:-8], whole[:20], b"", b"PK\3\4" + whole, header):
+    malformed = [
+        whole.replace(b"{'descr'", begin)
+        for begin in (b"(((((((", b"{[]:1,'a", b"{1: 2,  ", b"-" * 8, b"\t\t{\n \\ '")
+    ]
+    contents = (file.read_bytes(), whole[:-8], whole[:20], b"", b"PK\3\4" + whole, header)
+    for content in (*contents, *malformed):
         file.write_bytes(content)
         with pytest.raises(FileError, match=r"d\.npy: expected an array that NumPy has saved"):
             read(tmp_path, TOUR, matrix=file)

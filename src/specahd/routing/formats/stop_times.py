@@ -11,15 +11,20 @@ import numpy as np
 
 from specahd.core.errors import FileWarning
 from specahd.routing.base import FloatArray
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.rows import Row
 from specahd.routing.formats.vrplib import TIME, TimeWindows
 from specahd.routing.labels import Labels
 
 COLUMNS = ("ready", "due", "service")
-_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?")
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _ROUNDING = 1e-9
 """Upper bound on the relative error of times multiplied by the speed, and of their sums."""
+_UNIX_SECONDS = Range(1e9, 1e10)
+"""Times in seconds since 1970, from 2001 on; other times are shorter."""
+_DAY = 86_400
+_FASTEST = 25.0
+"""Most metres that a vehicle plausibly comes in a second on roads: 90 km/h."""
 _QUICK = 1e-3
 """Least usual duration of a trip from the depot, as a share of the day."""
 
@@ -100,6 +105,12 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
     if not word:
         return nan
     if not clock or word == "0":
+        if column != "service" and number_of(word) in _UNIX_SECONDS:
+            raise row.error(
+                row.raw_value(column),
+                "times from one midnight on: subtract its Unix seconds, "
+                f"{number_of(word) // _DAY * _DAY:.0f} for this time, from all of them",
+            )
         return row.number(column, Range(0, latest))
     parts = _CLOCK.fullmatch(word)
     seconds = nan
@@ -116,23 +127,30 @@ def _warn_of_speed(
     depot: Row, ready: FloatArray, due: FloatArray, travel: Travel, labels: Labels
 ) -> None:
     """Warn of an implausible speed, which is most likely a mistake."""
+    speed = travel.speed or 1.0
     unit = "second" if labels.clock else "unit of time"
     cure = f"speed= says how far a vehicle comes in one {unit}"
+    begin = min(_stated(ready), default=0.0)
+    # Some files give a due time that is never reached, for some stops or for the depot.
+    ends = [(end - begin, "the depot closes after") for end in _stated(due[:1])]
+    if closes := _stated(due[1:]):
+        ends.append((median(closes) - begin, "half of them close within"))
+    day, closing = min(ends, default=(0.0, ""))
+    # A day of more than 1,440 is hardly one of minutes, nor is a speed below 200 one of them.
+    seconds = labels.clock or day > 1440
     if travel.metres and travel.speed is None:
         meaning = f"a vehicle comes 1 metre in one {unit}"
+    elif travel.metres and seconds and _FASTEST < speed < 200:
+        meaning = f"a vehicle comes {3.6 * speed:.0f} km in an hour"
+        cure = f"speed= is metres in one second, {speed / 3.6:.2f} for {speed:g} km/h"
     else:
-        begin = min(_stated(ready), default=0.0)
-        # Some files give a due time that is never reached, for some stops or for the depot.
-        closes = _stated(due[1:])
-        ends = [*_stated(due[:1]), *([median(closes)] if closes else [])]
-        day = min(ends, default=begin) - begin
         distances = travel.depot[travel.depot > 0]
-        trip = float(np.median(distances)) / (travel.speed or 1.0) if distances.size else day
+        trip = float(np.median(distances)) / speed if distances.size else day
         if trip >= _QUICK * day:
             return
         meaning = (
-            f"half of the stops are at most {labels.time(trip)} from the depot, and the day is "
-            f"{labels.time(day)} long"
+            f"half of the stops are at most {labels.time(trip)} from the depot, and {closing} "
+            f"{labels.time(day)}"
         )
     warnings.warn(f"{depot.path}: {meaning}; {cure}.", FileWarning, stacklevel=2)
 

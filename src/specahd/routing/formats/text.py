@@ -3,6 +3,7 @@
 import hashlib
 import stat
 import warnings
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from specahd.core.errors import FileError, FileWarning
@@ -32,7 +33,9 @@ def read_regular_file(path: Path) -> int:
     try:
         found = path.stat()
     except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
+        raise FileError(f"Cannot read {str(path)[:200]}: {error.strerror}.") from error
+    except ValueError as error:  # a NUL in the path
+        raise FileError(f"Cannot read {str(path)[:200]!r}: {error}.") from None
     if (kind := _KINDS.get(stat.S_IFMT(found.st_mode))) is not None:
         raise FileError(f"Cannot read {path}: it is {kind}, expected a regular file.")
     return found.st_size
@@ -60,8 +63,8 @@ def read_text(path: Path) -> str:
     Raises
     ------
     FileError
-        The file cannot be read, is no regular file, is too large, or is no text in UTF-8 or
-        Windows-1252.
+        The file cannot be read, is no regular file, is too large, or is no text in UTF-8,
+        in UTF-16 with a byte order mark or in Windows-1252.
 
     Warns
     -----
@@ -82,6 +85,14 @@ def read_text(path: Path) -> str:
             f"{path} is larger than {most >> 20} MiB, the most that is read with the memory that "
             "is available."
         )
+    if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"{path}: expected a text file in UTF-16 as its first bytes say, got the byte "
+                f"0x{content[error.start]:02x} at {error.start}."
+            ) from None
     if b"\0" in content:
         raise FileError(f"{path}: expected a text file, got binary data.")
     try:
