@@ -11,11 +11,12 @@ RUN PIP_NO_CACHE_DIR=1 VENV=/opt/specahd scripts/install.sh "$EXTRAS"
 
 FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d
 COPY --from=build /opt/specahd /opt/specahd
-# Caches go where any user may write, since compose runs this as the user who owns runs/.
+# Caches go where any user may write, since compose runs this as the user who owns runs/. Compiled
+# loops are read from SPECAHD_CACHE, and kept below HOME if another processor needs others.
 ENV PATH=/opt/specahd/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     HOME=/tmp \
-    NUMBA_CACHE_DIR=/tmp/numba \
+    SPECAHD_CACHE=/opt/specahd/loops \
     GIT_PYTHON_REFRESH=quiet \
     MLFLOW_DISABLE_TELEMETRY=true
 RUN install --directory --mode=1777 /work

@@ -19,6 +19,7 @@ from forking import ask
 
 # Who reads variables of these names has read them before the fork; but for PYTHONPATH.
 READ_AT_START = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_", "MPL", "HYDRA_", "GIT_")
+READ_AT_START += ("SPECAHD_CACHE",)
 # The environment of the Python that is forked.
 KNOWN = dict(os.environ)
 

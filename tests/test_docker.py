@@ -234,7 +234,7 @@ def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path,
     work = tmp_path / "work"
     work.mkdir()
     inside = {"PATH": f"{venv / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    inside["NUMBA_CACHE_DIR"] = str(tmp_path / "numba")
+    inside["SPECAHD_CACHE"] = str(tmp_path / "loops")
     health = yaml.safe_load(last("trainer.Dockerfile", "HEALTHCHECK").split("CMD ", 1)[1])
     entry = yaml.safe_load(last("trainer.Dockerfile", "ENTRYPOINT"))
     default = yaml.safe_load(last("trainer.Dockerfile", "CMD"))

@@ -32,9 +32,11 @@ from specahd.checkpoint import thaw
 from specahd.config import files
 from specahd.core import journal
 from specahd.core.errors import CheckpointError, ConfigError
+from specahd.core.loop_cache import LoopCache, folders, keep
 from specahd.core.program import Level
 from specahd.core.settings import Settings
 from specahd.design.coupled import Coupled
+from specahd.engine.passes import improve
 from specahd.llm.offline import OfflineProposer
 from specahd.methods.eoh import EoH
 from specahd.routing.base import POOLS
@@ -97,12 +99,12 @@ def lines(place, name):
 
 @pytest.fixture(autouse=True, scope="module")
 def _cached_as_before() -> Iterator[None]:
-    """Let later tests read specahd's loops: a process caches all beside the problem it adds."""
+    """Let later tests read specahd's loops: a process caches all apart for the problem it adds."""
     yield
     for name, module in tuple(sys.modules.items()):
         for loop in vars(module).values() if name.startswith("specahd.") else ():
-            if isinstance(loop, Dispatcher) and "engine-" in (loop.stats.cache_path or ""):
-                loop.enable_caching()
+            if isinstance(loop, Dispatcher) and loop.stats.cache_path is not None:
+                keep(loop)
 
 
 @pytest.fixture(autouse=True)
@@ -213,9 +215,19 @@ def test_a_problem_with_a_constraint_of_its_own_is_trained_and_solved_by_the_eng
     free = api.solve(api.ProblemInstance(api.make_problem("cvrp"), data), repairs=5000, seed=1)
     assert {violation.kind for violation in problem.check(data, free.data)} == {"length"}
     assert free.cost < solved.cost
-    # What numba keeps of its loops names its types, and lies beside them.
-    kept = ADDED / "limited_cvrp" / "__pycache__"
-    assert list(kept.glob("engine-*/**/passes.improve-*.nbi"))
+    # What numba keeps of its loops names its types, so it lies apart from that of other problems.
+    others = tuple(sorted((ADDED / "limited_cvrp").glob("*.py")))
+    apart, plain = (
+        {
+            file
+            for folder in folders()
+            for file in (folder / LoopCache(improve.py_func, more).cache_path).glob("improve-*")
+        }
+        for more in (others, ())
+    )
+    assert apart
+    assert plain
+    assert not apart & plain
 
 
 def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):

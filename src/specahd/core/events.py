@@ -57,7 +57,7 @@ class Observer:
         """One step of the phase is done."""
 
     def on_compile(self) -> None:
-        """Loops are compiled and cached, which takes a while, once per installation."""
+        """Loops are compiled, which takes a while, once per installation if they can be cached."""
 
     def on_request(self, request: Request, shared: int) -> None:
         """A program or a text is requested; a resumed run repeats these events.

@@ -6,8 +6,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine import changes, interfaces, links
 from specahd.engine.changes import (
     CHANGED,

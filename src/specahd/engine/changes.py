@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from numba import njit
-
+from specahd.core.loop_cache import njit
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEHIND
 

@@ -11,8 +11,8 @@ keep their customers and quantities until the group is accepted.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine import capacitated, changes, interfaces, links
 from specahd.engine.changes import (
     CHANGED,

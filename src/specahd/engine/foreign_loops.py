@@ -1,38 +1,27 @@
 """Cache of compiled loops for a problem outside this package.
 
-numba's cache of a loop names the types that the loop was compiled for. If this package's cache
-named a type of another package, numba could not read it where that package is absent, and would not
-detect a change of it. So the loops of another package's problem are cached beside its module, under
-a hash of the names and modification times of their sources.
+The cache entry of a loop names the types that the loop was compiled for. If it named a type of
+another package, it could not be read where that package is absent, and a change of that type would
+not be detected. So the engine's loops have entries of their own for each such package, under a hash
+of its sources too.
 """
 
-import hashlib
-import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
-import numba
 from numba.core.dispatcher import Dispatcher
 
-from specahd.routing import kernels
+from specahd.core.loop_cache import keep
 
 _PACKAGE = __name__.partition(".")[0]
-_OURS = (Path(__file__).parent, Path(kernels.__file__).parent)
 
 
-def keep_beside(kind: type) -> None:
-    """Cache this process's engine loops beside the module of a class outside this package."""
+def keep_apart(kind: type) -> None:
+    """Cache this process's loops by the sources beside a class outside this package, too."""
     module, root = sys.modules[kind.__module__], kind.__module__.partition(".")[0]
     if root == _PACKAGE or module.__file__ is None:
         return
-    home = Path(module.__file__).parent
-    files = [file for folder in (home, *_OURS) for file in sorted(folder.glob("*.py"))]
-    stamps = [f"{file} {file.stat().st_mtime_ns}" for file in files]
-    digest = hashlib.sha256("\n".join(stamps).encode()).hexdigest()[:16]
-    folder = home / "__pycache__" / f"engine-{digest}"
-    for older in set(home.glob("__pycache__/engine-*")) - {folder}:
-        shutil.rmtree(older, ignore_errors=True)
+    others = tuple(sorted(Path(module.__file__).parent.glob("*.py")))
     loops = {
         id(value): value
         for name, each in tuple(sys.modules.items())
@@ -40,10 +29,5 @@ def keep_beside(kind: type) -> None:
         for value in vars(each).values()
         if isinstance(value, Dispatcher) and value.stats.cache_path is not None
     }
-    config: Any = numba.config
-    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
-    try:
-        for loop in loops.values():
-            loop.enable_caching()
-    finally:
-        config.CACHE_DIR = before
+    for loop in loops.values():
+        keep(loop, others)

@@ -7,7 +7,7 @@ word by word.
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit
+from specahd.core.loop_cache import njit
 
 inlined: Callable[[Any], Any] = njit(cache=True, forceinline=True)
 """Decorator to use instead of ``njit(cache=True)``."""

@@ -12,8 +12,8 @@ last bit: distances are restored, not computed again.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine.inlined import inlined
 
 BEFORE, BEHIND, ROUTE = 0, 1, 2

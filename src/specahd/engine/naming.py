@@ -6,8 +6,8 @@ No entry of an answer becomes an index before it is checked.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine.changes import CUSTOMERS_DROPPED, PASSES, STAMPS
 from specahd.engine.random import refill
 from specahd.engine.state import NOISE_PER_GROUP

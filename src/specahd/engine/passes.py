@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine.borrowed_views import borrowed
 from specahd.engine.changes import (
     BEST,

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from numba import njit
-
 from specahd.core.interface import Interface
+from specahd.core.loop_cache import njit
 from specahd.engine import changes
 
 DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST, SLACK, SHIFT = range(6)

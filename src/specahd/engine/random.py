@@ -3,7 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from specahd.core.loop_cache import njit
 
 _UNIT = 1.0 / (1 << 53)
 

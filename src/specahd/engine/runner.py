@@ -19,12 +19,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from specahd.core.answer import Answer
 from specahd.core.interface import Interface
+from specahd.core.loop_cache import njit
 from specahd.engine.family import Family
-from specahd.engine.foreign_loops import keep_beside
+from specahd.engine.foreign_loops import keep_apart
 from specahd.engine.orders import Order
 from specahd.engine.renumbered import RenumberedSearch, search_for
 from specahd.engine.searches import Search
@@ -137,7 +138,7 @@ class UpperProgram(EngineProgram):
         functions: Sequence[Callable[..., Any]],
     ) -> None:
         super().__init__(interface, functions, family.name if family.evolved else None)
-        keep_beside(kind)
+        keep_apart(kind)
         self.family, self.kind = family, kind
         # The runner of the lower programs.
         self.lowers: LowerProgram | None = None

@@ -10,8 +10,7 @@ are inserted where that is cheap, while exchanges are drawn at random.
 import math
 from typing import Any
 
-from numba import njit
-
+from specahd.core.loop_cache import njit
 from specahd.engine.changes import CURRENT, FREE, mark
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, ROUTE, join

@@ -7,8 +7,8 @@ route of its own. The positions are found as for a removed group in a search.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine import links, timed
 from specahd.engine.borrowed_views import borrowed
 from specahd.engine.capacitated import depot_row

@@ -6,8 +6,7 @@ the removal of a group notes the node's old times, so that undoing the group nee
 
 from typing import Any
 
-from numba import njit
-
+from specahd.core.loop_cache import njit
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND
 

@@ -8,8 +8,8 @@ groups of an answer. ``nodes`` holds for each node the one before it and the one
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.engine import capacitated, changes, interfaces
 from specahd.engine.changes import CHANGED, CHANGES, FOLLOWING, PRECEDING
 from specahd.engine.inlined import inlined

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from specahd.core import loop_cache
 from specahd.core.compilation import report_compilation
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import COMPILING
@@ -171,11 +172,11 @@ def inspect_host() -> Mapping[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the zygote's environment: only the variables that NumPy needs to load."""
+    """Return the zygote's environment: what NumPy needs to load, and where compiled loops are."""
     environment = {name: "1" for name in _THREADS} | {"PYTHONHASHSEED": "0"}
     if "LD_LIBRARY_PATH" in os.environ:
         environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
-    return environment
+    return environment | loop_cache.variables()
 
 
 def _runner_folders(runners: Sequence[str]) -> list[str]:

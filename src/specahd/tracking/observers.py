@@ -120,7 +120,16 @@ class ProgressObserver(Observer):
             self._say(f"{self._title}: {self._done}/{self._steps}, {gone:.0f} s gone")
 
     def on_compile(self) -> None:
-        self._say("compiling loops, once after an installation: a minute or so")
+        # Imported here, because it imports numba, which whoever compiles has imported.
+        from specahd.core.loop_cache import VARIABLE, folder_to_write
+
+        if folder_to_write() is None:
+            self._say(
+                "compiling loops, in every process: no folder for them can be written; "
+                f"set {VARIABLE} to one"
+            )
+        else:
+            self._say("compiling loops, once after an installation: a minute or so")
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         self._outcomes[sample.outcome.value] += 1

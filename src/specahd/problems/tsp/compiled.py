@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
+from specahd.core.loop_cache import njit
 from specahd.problems.tsp.construct import rebuild
 from specahd.problems.tsp.interfaces import NEXT_NODE
 from specahd.routing.base import IntArray

@@ -14,16 +14,16 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.typed import List
 
 from specahd.core.answer import Answer
 from specahd.core.errors import NotCompiled
 from specahd.core.interface import Interface
+from specahd.core.loop_cache import njit
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
 from specahd.routing.compiled.runtime_checks import clip, next_step
@@ -248,10 +248,11 @@ def compiled(
     prepared = _prepared(source, answer)
     exec(compile(prepared, __file__ if kept else "<program>", "exec"), namespace)
     if kept:
-        # The keys of numba's cache, which covers only a function's bytecode, not its source.
+        # The key of the cache, which covers this file and not the program's source.
         namespace[name].__module__ = __name__
-        namespace[name].__qualname__ = f"{name}-{_digest(prepared)}"
-    jit = njit(  # type: ignore[call-overload]  # numba's stubs leave out its wrappers
+        digest = hashlib.sha256(prepared.encode()).hexdigest()[:16]
+        namespace[name].__qualname__ = f"{name}-{digest}"
+    jit = njit(
         tuple(arguments),
         cache=kept,
         boundscheck=True,
@@ -269,13 +270,6 @@ def compiled(
     if signature.return_type != answer:
         raise Untranslatable(f"Expected an answer of {answer}, not {signature.return_type}.")
     return program
-
-
-def _digest(prepared: str) -> str:
-    """Return a hash of a program and of the files that determine how it is compiled."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    texts = [prepared, *(file.read_text(encoding="utf-8") for file in files)]
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def _prepared(source: str, answer: types.Type) -> str:

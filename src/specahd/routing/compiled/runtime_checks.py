@@ -10,8 +10,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from specahd.core.loop_cache import njit
 
 LARGEST = 2**53
 """Largest integer that is not left to the interpreter: floats do not hold all larger ones."""

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.routing.kernels.distances import leg_length
 
 

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from specahd.core.loop_cache import njit
 
 GROUP_NAMES = (
     "log_size",

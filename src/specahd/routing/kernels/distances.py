@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from specahd.core.loop_cache import njit
 from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
 from specahd.routing.distances import CONVENTION, MATRIX, code_of

@@ -7,8 +7,8 @@ direction on it. Reference: J. L. Bentley, ORSA Journal on Computing 4 (1992), 3
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.routing.kernels.distances import leg_length
 
 LONGEST_RUN = 3

@@ -8,8 +8,10 @@ it is several times faster than quicksort.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from specahd.core.loop_cache import njit
 
 BLOCK = 256
 """Longer arrays are ordered in blocks of this length, which are then merged."""

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, leg_length
 

@@ -6,8 +6,8 @@ Times are summed leg by leg from the depot, in the order in which the checkers s
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specahd.core.loop_cache import njit
 from specahd.routing.kernels.distances import leg_length
 
 
