@@ -1,4 +1,6 @@
 import os
+import signal
+import time
 
 import numpy as np
 import psutil
@@ -7,6 +9,7 @@ from program_pair import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
 from runners import attack
 
 from specahd.core.program import Outcome
+from specahd.sandbox import client
 from specahd.sandbox import session as session_module
 from specahd.sandbox.child_process import cause_of_death
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
@@ -170,6 +173,21 @@ def test_a_dead_zygote_is_replaced(shared, descendants):
         for victim in (session, other):
             assert victim.call(honest(2)).output[0].tolist() == [9]
     assert descendants() == before
+
+
+def test_a_stopped_zygote_is_replaced_within_seconds(shared, descendants, monkeypatch):
+    monkeypatch.setattr(client, "_LOOK_SECONDS", 0.05)
+    before, began = descendants(), time.monotonic()
+    with Sandbox(shared, [HONEST, HOSTILE], [HERE]) as sandbox:
+        first = sandbox._clients[False]._process
+        os.kill(first.pid, signal.SIGSTOP)
+        with sandbox.session(PROGRAMS, LIMITS) as session:
+            assert session.call(honest(2)).output[0].tolist() == [9]
+        assert first.returncode == -signal.SIGKILL
+        # Its end is waited for as little.
+        os.kill(sandbox._clients[False]._process.pid, signal.SIGSTOP)
+    assert descendants() == before
+    assert time.monotonic() - began < client._ANSWER_SECONDS
 
 
 def test_closing_the_sandbox_ends_open_sessions(shared, descendants):

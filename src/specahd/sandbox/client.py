@@ -4,10 +4,12 @@ import contextlib
 import functools
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +25,10 @@ _ANSWER_SECONDS = 60.0
 _FIRST_SECONDS = 900.0
 """The same until the zygote is warm. After an installation it compiles the loops first, which takes
 minutes on a busy machine. The death of a zygote is noticed at once."""
+_LOOKS, _LOOK_SECONDS = 3, 1.0
+"""How often in a row, and how far apart, a zygote is seen stopped until it counts as dead (Linux).
+A machine that pauses all processes may wake this one first."""
+_CHUNK = 1 << 12
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -54,7 +60,8 @@ class SandboxClient:
     def __init__(self, shared: SharedArrays, runners: Sequence[str], path: Sequence[str]) -> None:
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair()
-        self._reports = self._control.makefile("rb")
+        self._received = bytearray()
+        self._patience = _FIRST_SECONDS
         with theirs:
             start = {
                 "control": theirs.fileno(),
@@ -64,7 +71,6 @@ class SandboxClient:
                 "path": [*path, *_runner_folders(runners)],
             }
             self._process = self._start_process((theirs.fileno(), shared.fd), runners)
-        self._control.settimeout(_FIRST_SECONDS)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
             order.write(json.dumps(start).encode())
@@ -75,7 +81,7 @@ class SandboxClient:
         except ZygoteLost as error:
             self.close()
             raise RuntimeError("The sandbox did not start; its error stands above.") from error
-        self._control.settimeout(_ANSWER_SECONDS)
+        self._patience = _ANSWER_SECONDS
 
     def _start_process(
         self, descriptors: Sequence[int], runners: Sequence[str]
@@ -136,18 +142,50 @@ class SandboxClient:
             with self._lock:
                 if order:
                     socket.send_fds(self._control, [order], descriptors)
-                # A zygote that is stopped rather than dead times out here.
-                return json.loads(self._reports.readline())
+                return json.loads(self._line())
         except (OSError, ValueError):
             # Later output of the zygote must not be read.
             self._process.kill()
             self._process.wait()
             raise ZygoteLost from None
 
+    def _line(self) -> bytes:
+        """Wait for a line from the zygote.
+
+        Raises
+        ------
+        OSError
+            The zygote is gone, stopped, or does not answer in time.
+        """
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        deadline, stopped = time.monotonic() + self._patience, 0
+        while not (end := self._received.find(b"\n") + 1):
+            if poll.poll(1000 * _LOOK_SECONDS):
+                data = self._control.recv(_CHUNK)
+                if not data:
+                    raise ConnectionError
+                self._received += data
+                continue
+            stopped = stopped + 1 if self._stopped() else 0
+            if stopped == _LOOKS or time.monotonic() > deadline:
+                raise TimeoutError
+        line = bytes(self._received[:end])
+        del self._received[:end]
+        return line
+
+    def _stopped(self) -> bool:
+        """Return whether a signal has stopped the zygote; False where /proc does not tell."""
+        with contextlib.suppress(OSError):
+            stat = Path(f"/proc/{self._process.pid}/stat").read_text()
+            return stat.rpartition(")")[2].split()[0] in ("T", "t")
+        return False
+
     def close(self) -> None:
         """Close the connection: the zygote ends its children and itself."""
-        self._reports.close()
         self._control.close()
+        if self._stopped():
+            self._process.kill()
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
