@@ -67,14 +67,15 @@ def train(config: DictConfig) -> None:
     longer = repeat and resume.is_raised(config, directory)
     describe = partial(resume.save_raised, before=directory) if longer else save_config
     try:
-        run = run_training(
-            plan,
-            directory,
-            observer,
-            repeat=repeat,
-            longer=longer,
-            describe=lambda folder: None if repeat and not longer else describe(config, folder),
-        )
+        with progress.reporting():
+            run = run_training(
+                plan,
+                directory,
+                observer,
+                repeat=repeat,
+                longer=longer,
+                describe=lambda folder: None if repeat and not longer else describe(config, folder),
+            )
     except BaseException as error:
         if not (directory / JOURNAL).exists():
             raise

@@ -136,6 +136,22 @@ def test_an_endless_program_uses_up_its_own_time_only(evaluator, tasks):
     assert evaluator.respond(SEEDS[Level.LOWER], tasks).outcome is Outcome.OK
 
 
+def test_a_program_ends_after_three_timeouts_in_a_row(evaluator, tasks):
+    by_size = sorted(tasks, key=lambda task: len(task.region.nodes))
+    sizes = [len(task.region.nodes) for task in by_size]
+    small = sum(size < sizes[-3] for size in sizes)
+    assert small > 0
+    endless = f"while len(unvisited_nodes) >= {sizes[-3]}:\n        pass\n    return -7"
+    result = evaluator.respond(lower(endless), [*by_size, *by_size[:3]])
+    outcomes = [response.outcome for response in result.responses]
+    assert outcomes == [Outcome.OK] * small + [Outcome.TIMEOUT] * (len(sizes) - small + 3)
+    # The whole is ok, since tasks were answered, and says why others were not.
+    assert (result.outcome, result.detail) == (
+        Outcome.OK,
+        "3 timeouts in a row; its other calls were not made",
+    )
+
+
 def test_unavailable_answers_fall_back_and_are_counted(evaluator, tasks):
     result = evaluator.respond(lower("return -7"), tasks)
     nearest = evaluator.respond(SEEDS[Level.LOWER], tasks)

@@ -131,6 +131,22 @@ def test_total_seconds(sandbox):
     assert "session" in results[-1].detail
 
 
+def test_a_program_that_times_out_in_a_row_is_asked_no_more(sandbox):
+    def outcomes(calls):
+        return [(r.outcome, "in a row" in r.detail) for r in session.call_many(calls)]
+
+    late, given_up = (Outcome.TIMEOUT, False), (Outcome.TIMEOUT, True)
+    answered = (Outcome.OK, False)
+    loop, leave, fine = hostile("loop"), hostile("leave"), hostile("pause", 0)
+    with sandbox.session(PROGRAMS, SessionLimits(call_seconds=0.05, timeouts=2)) as session:
+        asked = [loop, fine, loop, leave, loop, fine]
+        ended = [late, answered, late, (Outcome.CRASHED, False), late, given_up]
+        assert outcomes(asked) == ended
+        assert session.given_up(1) == "2 timeouts in a row; its other calls were not made"
+        # Another program of the session is not held to it.
+        assert outcomes([honest()]) == [answered]
+
+
 def test_total_seconds_within_one_child(sandbox):
     work = source("s = 0\n    for i in range(300_000):\n        s += i\n    return [s]")
     with sandbox.session([work], SessionLimits(call_seconds=10.0, total_seconds=0.3)) as session:

@@ -1,11 +1,15 @@
 """An observer that fails is dropped, named once, and harms nobody."""
 
 import io
+import threading
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from specahd.core.events import Observer
+from specahd.core.budget import Spent
+from specahd.core.events import Committed, Observer
+from specahd.core.program import Level, Outcome
 from specahd.tracking.observers import Observers, ProgressObserver
 
 
@@ -70,6 +74,80 @@ def test_a_long_phase_says_once_a_minute_how_far_it_is(monkeypatch):
         "validation pool (20)",
         "validation pool: 1/20, 182 s gone",
     ]
+
+
+def requested(index, level=Level.LOWER):
+    request = SimpleNamespace(operator=SimpleNamespace(wants_text=False), level=level, round=1)
+    return request, 0
+
+
+def committed(index):
+    sample = Committed(f"lower-1-{index}", Level.LOWER, 1, Outcome.OK, None)
+    return sample, Spent(index + 1, 0, 0, 0, 0, 0.0)
+
+
+def test_the_time_left_is_estimated_after_the_first_program(monkeypatch, tmp_path):
+    text, clock = io.StringIO(), [0.0]
+    monkeypatch.setattr("specahd.tracking.observers.time.monotonic", lambda: clock[0])
+    progress = ProgressObserver(Console(file=text, width=200))
+    progress.on_start(3, tmp_path)
+    for index, seconds in enumerate((400, 402, 404)):
+        clock[0] = seconds
+        progress.on_commit(*committed(index))
+    assert text.getvalue().splitlines()[1:] == [
+        "lower programs, round 1: 1/3, 1 ok, 400 s gone",
+        "lower programs, round 1: 2/3, 2 ok, 402 s gone, about 2 s left",
+        "lower programs, round 1: 3/3, 3 ok, 404 s gone, about 0 s left",
+    ]
+
+
+def test_a_minute_without_a_line_is_reported_in_every_phase(monkeypatch, tmp_path):
+    text, clock = io.StringIO(), [0.0]
+    monkeypatch.setattr("specahd.tracking.observers.time.monotonic", lambda: clock[0])
+    progress = ProgressObserver(Console(file=text, width=200))
+
+    def wait():
+        for _ in range(2):
+            clock[0] += 30
+            progress.report_if_quiet()
+
+    wait()
+    progress.on_start(40, tmp_path)
+    progress.on_phase("round 1: 12 repair tasks", 0)
+    wait()
+    progress.on_request(*requested(0))
+    progress.on_request(*requested(1))
+    wait()
+    progress.on_commit(*committed(0))
+    wait()
+    progress.on_commit(*committed(1))
+    progress.on_phase("round 1: selection pool", 24)
+    wait()
+    [first, _, *others] = text.getvalue().splitlines()
+    assert first == "preparing, 60 s gone"
+    assert others == [
+        "round 1: 12 repair tasks",
+        "round 1: 12 repair tasks, 60 s gone",
+        "lower programs, round 1: 0/40, 2 under way, 120 s gone",
+        "lower programs, round 1: 1/40, 1 under way, 180 s gone",
+        "round 1: selection pool (24)",
+        "round 1: selection pool: 0/24, 240 s gone",
+    ]
+
+
+def test_silence_is_reported_while_nothing_is_told(monkeypatch):
+    class Heard(io.StringIO):
+        def write(self, line):
+            if "gone" in line:
+                heard.set()
+            return super().write(line)
+
+    heard = threading.Event()
+    monkeypatch.setattr("specahd.tracking.observers._INTERVAL", 0.05)
+    progress = ProgressObserver(Console(file=Heard(), width=200))
+    progress.on_phase("baselines", 2)
+    with progress.reporting():
+        assert heard.wait(60)
 
 
 def test_on_a_terminal_progress_is_a_bar(tmp_path, tell):

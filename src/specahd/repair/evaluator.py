@@ -21,12 +21,16 @@ from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
 
+TIMEOUTS = 3
+"""Timeouts of a lower candidate without an answer between them, after which it ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class LowerResult:
     """The result of a lower candidate on every task of a round, and the tier in which it ran.
 
-    Where an operator makes passes, a failure on any task counts as a failed launch.
+    After :data:`TIMEOUTS` in a row its remaining tasks count as timeouts. Where an operator makes
+    passes, its first failure ends it and counts as a failed launch.
     """
 
     launched: bool
@@ -119,22 +123,22 @@ class Evaluator:
         with session:
             if session.launched is not Outcome.OK:
                 return LowerResult(False, tier, session.launched, session.detail, ())
-            pairs = [
-                (self._response(case, task.region, result), result.detail)
-                for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True)
-            ]
-        responses = tuple(response for response, _ in pairs)
-        failed = next((pair for pair in pairs if pair[0].outcome is not Outcome.OK), None)
-        if failed is not None and isinstance(self._operator, PassOperator):
-            # Its failure would end a search, and the results of other programs in it.
-            return LowerResult(False, tier, failed[0].outcome, failed[1], ())
+            pairs = []
+            for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True):
+                response = self._response(case, task.region, result)
+                if response.outcome is not Outcome.OK and isinstance(self._operator, PassOperator):
+                    # Its failure would end a search, and the results of other programs in it.
+                    return LowerResult(False, tier, response.outcome, result.detail, ())
+                pairs.append((response, result.detail))
+            given_up = session.given_up(0)
         outcome, detail = _summary(pairs)
-        return LowerResult(True, tier, outcome, detail, responses)
+        responses = tuple(response for response, _ in pairs)
+        return LowerResult(True, tier, outcome, given_up or detail, responses)
 
     def _lower(self, program: Program, calls: Sequence[Call], steps: int) -> tuple[Session, Tier]:
         """Launch a lower program in its tier; fix the tier at its first launch."""
         limits = SessionLimits(
-            self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes
+            self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes, TIMEOUTS
         )
         tier = self._contracts[program.contract].tier or program.tier
         if tier is None and self._tiers.applies(steps) and self._compiles(program):
@@ -307,6 +311,9 @@ def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
     count = min(probes, len(calls))
     probed = [calls[index * len(calls) // count] for index in range(count)]
     answers = list(session.call_many(probed))
+    if session.given_up(0):
+        # Its tasks count as timeouts in either tier; the slower twin is not waited for.
+        return True
     twin_answers = session.call_many([replace(call, program=1) for call in probed])
     # A timeout of the slower twin is no evidence against the faster one.
     return all(

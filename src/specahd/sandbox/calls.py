@@ -34,11 +34,15 @@ class SessionLimits:
         CPU time of the session, over all its calls; None for no bound.
     memory_bytes
         Address space beyond that of the zygote, shared arrays included.
+    timeouts
+        Timeouts of a program without an answer between them, after which its calls are not
+        made: each is a timeout at once. None for no bound.
     """
 
     call_seconds: float
     total_seconds: float | None = None
     memory_bytes: int = 1 << 30
+    timeouts: int | None = None
 
     def __post_init__(self) -> None:
         for seconds in (self.call_seconds, self.total_seconds):

@@ -119,6 +119,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self._compiling = compiling
         self._spent = self._relaunches = self._queued = 0.0
         self._stalls = [StallLimit(limits.wall_seconds) for _ in programs]
+        self._timeouts = [0 for _ in programs]
         self._child: ChildProcess | None = None
         self.launched, self.detail = Outcome.OK, ""
         self._launch()
@@ -150,10 +151,18 @@ class Session(contextlib.AbstractContextManager["Session"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def given_up(self, program: int) -> str:
+        """Return why a program is asked no more after its timeouts; empty if it is asked."""
+        allowed = self._limits.timeouts
+        if allowed is None or self._timeouts[program] < allowed:
+            return ""
+        return f"{allowed} timeouts in a row; its other calls were not made"
+
     def _answer(self, calls: Sequence[Call], position: int) -> Result:
         """Return the result of one call, or TIMEOUT if no time is left; record the time waited."""
-        known = self._stalls[calls[position].program]
-        if self.launched is Outcome.OK and (reason := self._exhausted(known)):
+        program = calls[position].program
+        known = self._stalls[program]
+        if self.launched is Outcome.OK and (reason := self._exhausted(program)):
             # The result of the child's current call is lost.
             if self._child is not None and self._child.outstanding:
                 self.close()
@@ -166,12 +175,17 @@ class Session(contextlib.AbstractContextManager["Session"]):
         queued = self._queued if self._child is None else self._child.queued_seconds
         waited -= min(waited, queued)
         known.note(waited, used)
+        if result.outcome is Outcome.OK:
+            self._timeouts[program] = 0
+        self._timeouts[program] += result.outcome is Outcome.TIMEOUT
         return result
 
-    def _exhausted(self, known: StallLimit) -> str | None:
+    def _exhausted(self, program: int) -> str:
         if self._time_left() < LEAST_SECONDS:
             return "the session's CPU time is spent"
-        return "the session's wall-clock time is spent" if known.lost else None
+        if self._stalls[program].lost:
+            return "the session's wall-clock time is spent"
+        return self.given_up(program)
 
     def _ask(self, calls: Sequence[Call], position: int) -> Result:
         """Send one call and some that follow it; return the result of the first."""

@@ -7,9 +7,11 @@ several processes would overwrite one another.
 
 import atexit
 import multiprocessing
+import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,13 @@ from rich import progress
 from rich.console import Console
 
 from specahd.core.budget import Spent
+from specahd.core.contract import Request
 from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level
 from specahd.tracking.store import one_line_error
 
-# Number of lines that report the tickets if there is no terminal, and seconds between two lines of
-# a phase.
+# Number of lines that report the tickets if there is no terminal, and seconds without a line after
+# which one is written.
 _LINES = 10
 _INTERVAL = 60
 
@@ -93,7 +96,10 @@ class ProgressObserver(Observer):
         self._began = time.monotonic()
         self._programs: progress.TaskID | None = None
         self._phase: progress.TaskID | None = None
-        self._title, self._steps, self._done = "", 0, 0
+        self._title, self._steps, self._done = "preparing", 0, 0
+        self._under_way = 0
+        # Programs that were finished when the estimate began, and when that was.
+        self._estimated_from: tuple[int, float] | None = None
         self._said = self._began
 
     def on_start(self, tickets: int, directory: Path) -> None:
@@ -104,7 +110,7 @@ class ProgressObserver(Observer):
     def on_phase(self, text: str, total: int) -> None:
         self._title, self._steps, self._done = text, total, 0
         if not self._live:
-            self._say(f"{text} ({total})")
+            self._say(f"{text} ({total})" if total else text)
             return
         self._end_phase()
         self._open()
@@ -112,12 +118,35 @@ class ProgressObserver(Observer):
 
     def on_step(self) -> None:
         self._done += 1
-        now = time.monotonic()
         if self._phase is not None:
             self._progress.advance(self._phase)
-        elif not self._live and now - self._said >= _INTERVAL:
-            gone = now - self._began
-            self._say(f"{self._title}: {self._done}/{self._steps}, {gone:.0f} s gone")
+        self.report_if_quiet()
+
+    def report_if_quiet(self) -> None:
+        """Write how far the run is if there is no terminal, and no line for a minute."""
+        now = time.monotonic()
+        if not self._live and now - self._said >= _INTERVAL:
+            parts = [f"{self._title}: {self._done}/{self._steps}" if self._steps else self._title]
+            if self._under_way:
+                parts.append(f"{self._under_way} under way")
+            self._say(", ".join([*parts, f"{now - self._began:.0f} s gone"]))
+
+    @contextmanager
+    def reporting(self) -> Iterator[None]:
+        """Call :meth:`report_if_quiet` again and again in the background during the block."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(_INTERVAL / 60):
+                self.report_if_quiet()
+
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watching.join()
 
     def on_compile(self) -> None:
         # Imported here, because it imports numba, which whoever compiles has imported.
@@ -131,13 +160,22 @@ class ProgressObserver(Observer):
         else:
             self._say("compiling loops, once after an installation: a minute or so")
 
+    def on_request(self, request: Request, shared: int) -> None:
+        self._under_way += not request.operator.wants_text
+        self._title = f"{request.level.value} programs, round {request.round}"
+        self._steps, self._done = self._tickets, self._outcomes.total()
+
     def on_commit(self, sample: Committed, spent: Spent) -> None:
+        self._under_way -= 1
         self._outcomes[sample.outcome.value] += 1
         if sample.best is not None:
             self._best[sample.level] = sample.best
         done = self._outcomes.total()
         where = f"{sample.level.value} programs, round {sample.round}"
         note = self._note(spent)
+        self._title, self._steps, self._done = where, self._tickets, done
+        if self._estimated_from is None:
+            self._estimated_from = done, time.monotonic()
         if self._live:
             self._end_phase()
             self._open()
@@ -145,12 +183,14 @@ class ProgressObserver(Observer):
                 self._programs = self._progress.add_task(where, total=self._tickets, note=note)
             self._progress.update(self._programs, description=where, completed=done, note=note)
         elif done * _LINES // max(1, self._tickets) > (done - 1) * _LINES // max(1, self._tickets):
-            elapsed = time.monotonic() - self._began
-            left = elapsed / done * max(0, self._tickets - done)
-            self._say(
-                f"{where}: {done}/{self._tickets}, {note}, "
-                f"{elapsed:.0f} s gone, about {left:.0f} s left"
-            )
+            now = time.monotonic()
+            line = f"{where}: {done}/{self._tickets}, {note}, {now - self._began:.0f} s gone"
+            # The first program waits for what is compiled once, so the estimate begins after it.
+            first, since = self._estimated_from
+            if done > first:
+                left = (now - since) / (done - first) * max(0, self._tickets - done)
+                line += f", about {left:.0f} s left"
+            self._say(line)
 
     def on_round(self, end: RoundEnd) -> None:
         measures = ", ".join(f"{name} {value:.5g}" for name, value in end.measures.items())
