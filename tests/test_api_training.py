@@ -9,19 +9,22 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from commands import TINY, call
 from foreign import look
-from offered import COMPOSED, METHODS
+from offered import COMPOSED, METHODS, PROBLEMS
 from specahd import api
 from specahd.checkpoint import thaw
 from specahd.config import CONF_DIR
-from specahd.config.files import factory_of
+from specahd.config.files import factory_of, method_of
+from specahd.config.schemas import register_schemas
 from specahd.core import journal
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
+from specahd.design.coupled import Coupled
 from specahd.methods.eoh import EoH
 from specahd.sandbox.executor import LocalExecutor
 
@@ -68,7 +71,7 @@ def test_a_run_whose_seed_drew_the_instances_that_it_was_chosen_on_is_refused(
     assert look(run) == before
 
 
-@pytest.mark.parametrize("method", ["specahd", "fun_search"])
+@pytest.mark.parametrize("method", ["specahd", "fun_search", "specahd_passes"])
 def test_the_command_and_the_api_write_the_same_bytes(api_run, tmp_path, method):
     (tmp_path / "pools").symlink_to(api_run / "pools")
     options = [*TINY, "tracking=none", f"method={method}", "hydra.run.dir=command"]
@@ -104,10 +107,43 @@ def test_one_level_alone(api_run, tmp_path, level):
         assert frozen.upper.id == "upper-seed"
 
 
+@pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("name", COMPOSED)
-def test_a_method_that_sets_other_options_is_for_commands(name):
-    with pytest.raises(ConfigError, match=f"method={name}"):
-        factory_of("method", name)
+def test_a_method_sets_the_options_of_other_groups_as_for_the_command(name, problem):
+    register_schemas()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        config = compose("train", [f"problem={problem}", f"method={name}"])
+    chosen = method_of(name, config.problem._target_)
+    base = method_of("specahd", config.problem._target_)
+    assert chosen.rounds.keywords["policy"].keywords == base.rounds.keywords["policy"].keywords
+    assert set(chosen.options) == {"search", "tiers", "problem"}
+    for group, options in chosen.options.items():
+        assert options == {name: config[group][name] for name in options}
+
+
+def test_the_class_of_a_method_is_the_method_of_its_name():
+    for name in METHODS:
+        chosen = method_of(name, "")
+        policy = chosen.rounds.keywords["policy"]
+        if name != "specahd":
+            again = method_of(policy.func, "")
+            assert (again.rounds.func, again.memory) == (chosen.rounds.func, chosen.memory)
+            assert again.rounds.keywords["policy"].func is policy.func
+            assert again.rounds.keywords["policy"].keywords == policy.keywords
+    few = method_of(partial(EoH, population=5), "").rounds.keywords["policy"].keywords
+    assert few == {**method_of("eoh", "").rounds.keywords["policy"].keywords, "population": 5}
+    coupled = partial(Coupled, policy=EoH)
+    assert method_of(coupled, "").rounds is coupled
+
+
+class Mine:
+    """A search method of one's own, which no file names."""
+
+
+@pytest.mark.parametrize("method", [Mine, lambda: Mine()])
+def test_a_method_that_no_file_has_is_refused_with_the_names(method):
+    with pytest.raises(ConfigError, match=r"one of eoh, .*vrpagent, the class.*policy=.*got "):
+        method_of(method, "")
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -1,8 +1,8 @@
 """Training from a script: run a plan with the defaults of the command in a directory."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from specahd.api.plans import Training, TrainingPlan, run_training
 from specahd.api.problems import make_problem, settings_of
@@ -15,19 +15,16 @@ from specahd.core.program import Level
 from specahd.core.proposer import Proposer
 from specahd.core.ranges import check_range
 from specahd.core.settings import POOLS_SEED, Pools, Settings, TierRule
-from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
-from specahd.methods.eoh import EoH
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import JOURNAL
-from specahd.search.base import SearchMethod
 
 
 def train(
     problem: AnyProblem | str,
     proposer: Proposer | str = "offline",
-    method: Callable[[], SearchMethod] | str = EoH,
+    method: Callable[..., Any] | str = "specahd",
     budget: Budget | str = "pilot",
     seed: int = 0,
     out: str | Path = "run",
@@ -52,8 +49,11 @@ def train(
         a memory, pass a factory instead of an object, because each level has its own memory; None:
         the memory that the method's file chooses, else ``structural``.
     method
-        The name of a file of ``conf/method`` (docs/reference/methods.md), or a factory of search
-        methods, called for each level of the coupled search: ``partial(EoH, population=5)``.
+        The name of a file of ``conf/method`` (docs/reference/methods.md). The class of its search
+        method means the same: ``EoH`` is ``"eoh"``, and ``partial(EoH, population=5)`` is it with
+        another population. Or what makes rounds: ``partial(Coupled, policy=EoH)`` is the coupled
+        search with a search method, which may be your own. What the file sets besides holds where
+        nothing is given: ``search`` for ``settings``, ``tiers``, and ``problem`` for a name.
     budget
         A :class:`~specahd.core.budget.Budget`, or the name of a file of ``conf/budget``.
     seed
@@ -107,27 +107,26 @@ def train(
     heard.on_prepare()
     check_range("seed", seed, 0)
     resolved = make_problem(problem) if isinstance(problem, str) else problem
+    kind = type(resolved)
+    chosen = files.method_of(method, f"{kind.__module__}.{kind.__qualname__}")
+    if isinstance(problem, str):
+        resolved = make_problem(problem, **chosen.options.get("problem", {}))
     allotted = load_budget(budget) if isinstance(budget, str) else budget
-    if isinstance(method, str):
-        design = files.factory_of("method", method)
-        memory = memory or files.override_of("method", method, "memory")
-    else:
-        design = partial(Coupled, policy=method)
-    memory = memory or "structural"
+    memory = memory or chosen.memory or "structural"
     plan = TrainingPlan(
         problem=resolved,
         problem_settings=settings_of(resolved),
         proposer=files.make_from("llm", proposer) if isinstance(proposer, str) else proposer,
-        method=design,
+        method=chosen.rounds,
         memories={
             level: files.make_from("memory", memory) if isinstance(memory, str) else memory()
             for level in Level
         },
         budget=allotted,
         seed=seed,
-        settings=settings or Settings(),
+        settings=settings or Settings(**chosen.options.get("search", {})),
         execution=execution or Execution(),
-        tiers=tiers or TierRule(),
+        tiers=tiers or TierRule(**chosen.options.get("tiers", {})),
         pools=Pools(str(pools), pools_seed),
     )
     return run_training(plan, directory, heard, repeat=resume, longer=resume)

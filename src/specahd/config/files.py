@@ -1,6 +1,7 @@
 """Read the files of ``conf/`` without Hydra."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pkgutil import resolve_name
 from typing import Any
@@ -12,6 +13,25 @@ from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """What a file of ``conf/method`` chooses.
+
+    Parameters
+    ----------
+    rounds
+        Factory of what makes the rounds of a run.
+    memory
+        The choice of ``memory`` that comes with it; None if it leaves the default.
+    options
+        Options of other groups that it sets, by group: ``search``, ``tiers``, ``problem``.
+    """
+
+    rounds: "partial[Any]"
+    memory: str | None = None
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def choices(group: str) -> list[str]:
@@ -88,19 +108,70 @@ def _factory(read: Mapping[str, Any]) -> "partial[Any]":
     return partial(resolve_name(read["_target_"]), **given)
 
 
-def override_of(group: str, name: str, other: str) -> str | None:
-    """Return a file's override of another group, None if it has none.
+def method_of(method: Callable[..., Any] | str, problem: str) -> MethodChoice:
+    """Return what a method chooses, by its name, its class, or what makes its rounds.
+
+    Parameters
+    ----------
+    method
+        The name of a file of ``conf/method``; the class of its search method, whose options may be
+        bound (``partial(EoH, population=5)``); or a class that makes rounds, such as
+        ``partial(Coupled, policy=Mine)``.
+    problem
+        The dotted name of the problem's class, on which options of other groups may depend.
 
     Raises
     ------
     ConfigError
-        The group has no such file.
+        It is none of these.
     """
-    for entry in _read(group, name).get("defaults", []):
-        for key, choice in entry.items():
-            if key.startswith(f"override /{other}@"):
-                return str(choice)
-    return None
+    if isinstance(method, str):
+        return _method_of_file(method, problem)
+    given = method if isinstance(method, partial) else partial(method)
+    if hasattr(given.func, "check"):
+        return MethodChoice(given)
+    for name in choices("method"):
+        choice = _method_of_file(name, problem)
+        # The coupled search has the policy of another file.
+        if choice.memory is not None and choice.rounds.keywords["policy"].func is given.func:
+            policy = partial(choice.rounds.keywords["policy"], *given.args, **given.keywords)
+            return replace(choice, rounds=partial(choice.rounds, policy=policy))
+    called = getattr(given.func, "__qualname__", repr(given.func))
+    raise ConfigError(
+        f"Expected method to be one of {', '.join(choices('method'))}, the class of one of these, "
+        f"or what makes rounds, as partial(Coupled, policy={called}), got {called}."
+    )
+
+
+def _method_of_file(name: str, problem: str) -> MethodChoice:
+    read = _read("method", name)
+    base, memory = name, None
+    for entry in read.get("defaults", []):
+        if isinstance(entry, str):
+            base = entry.removesuffix("@method")
+        else:
+            [(key, choice)] = entry.items()
+            memory = str(choice) if key.startswith("override /memory@") else memory
+    if base == name:
+        return MethodChoice(factory_of("method", name), memory)
+    # Imported here, since solving reads files too, and does not need it.
+    from omegaconf import OmegaConf
+
+    groups = {group: options for group, options in read.items() if group != "defaults"}
+    register_choose()
+    whole = OmegaConf.merge({"problem": {"_target_": problem}}, groups)
+    resolved: Any = OmegaConf.to_container(whole, resolve=True)
+    del resolved["problem"]["_target_"]
+    return replace(_method_of_file(base, problem), options=resolved)
+
+
+def register_choose() -> None:
+    """Register ``${choose:KEY,{KEY:VALUE},OTHER}``: the table's value for KEY, or else OTHER."""
+    from omegaconf import OmegaConf
+
+    OmegaConf.register_new_resolver(
+        "choose", lambda key, table, other: table.get(key, other), replace=True
+    )
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:

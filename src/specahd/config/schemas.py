@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, DictConfig, OmegaConf
 
+from specahd.config.files import register_choose
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice, check_range
@@ -208,13 +209,8 @@ SCHEMAS: Mapping[str, type] = {
 
 
 def register_schemas() -> None:
-    """Register the schemas, under the names that ``conf/*.yaml`` use, and a resolver.
-
-    ``${choose:KEY,{KEY:VALUE},OTHER}`` is the table's value for the key, or else OTHER.
-    """
-    OmegaConf.register_new_resolver(
-        "choose", lambda key, table, other: table.get(key, other), replace=True
-    )
+    """Register the schemas, under the names that ``conf/*.yaml`` use, and a resolver."""
+    register_choose()
     for name, schema in SCHEMAS.items():
         node = OmegaConf.structured(schema)
         for option, kind in get_type_hints(schema).items():
