@@ -2,6 +2,11 @@
 
 The weights are fitted to times on instances of a hundred customers (about twenty positions each).
 Operations are counted, not timed, since a count is the same on every machine.
+
+The depth of loops does not count, since a source does not say how often a loop runs: of the nested
+ones of :func:`~specahd.engine.strings.greedy_in_parts`, the outer runs once or twice, and the inner
+over all positions. A program that takes long for it has ``limits.lower_call`` only. The price
+decides the repairs of stored runs, so another rule would change their results.
 """
 
 import ast
