@@ -193,6 +193,17 @@ def test_a_driver_gets_a_table_and_the_record_says_what_decided_it(place):
 
 
 @pytest.mark.integration
+def test_control_characters_of_a_name_reach_no_terminal_and_no_picture(place):
+    name = "\x1b[31mred\u202e[bold]"
+    text = (DATA / "tiny.vrp").read_text()
+    (place / "my.vrp").write_text(re.sub("NAME.*", f"NAME : {name}", text, count=1))
+    done = call("solve", "my.vrp", "repairs=10", "plot=routes.svg", "out=routes.csv", cwd=place)
+    for shown in (done.stdout, done.stderr, (place / "routes.svg").read_text()):
+        assert r"\x1b[31mred\u202e[bold]: " in shown
+        assert not {"\x1b", "\u202e"} & set(shown)
+
+
+@pytest.mark.integration
 def test_more_vehicles_than_a_file_states_are_told(place):
     text = (place / "my.vrp").read_text()
     for stated, told in ((1, True), (0, False), (5, False)):

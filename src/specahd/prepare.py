@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
 from specahd.config.targets import instantiate_group
+from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
@@ -56,15 +57,15 @@ def verify(folder: Path) -> None:
     findings: list[verification.Finding] = []
     for finding in verification.verify(_problems(), folder, paths, progress.on_step):
         findings.append(finding)
-        sys.stdout.write(f"{finding.sentence}\n")
+        sys.stdout.write(f"{visible(finding.sentence)}\n")
     total = verification.Tally()
     for group, tally in verification.tallies(findings).items():
         total.update(tally)
         if set(tally) != {verification.Status.OTHER}:
-            sys.stdout.write(f"{tally.line(group)}\n")
+            sys.stdout.write(f"{visible(tally.line(group))}\n")
     for finding in findings:
         if finding.status is verification.Status.KNOWN:
-            sys.stdout.write(f"known to be wrong: {finding.sentence}\n")
+            sys.stdout.write(f"known to be wrong: {visible(finding.sentence)}\n")
     sys.stdout.write(f"{total.line('total')}\n")
     if not total[verification.Status.READ]:
         raise FileError(f"{folder} holds no instance that can be read.")

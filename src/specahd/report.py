@@ -20,6 +20,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from specahd.config.cli import run_command, run_directory
+from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
 from specahd.reporting.document import Document, Section
@@ -78,7 +79,7 @@ def report(config: DictConfig) -> None:
     summary = replace(summary, document=replace(summary.document, sections=sections))
     write_pages(folder, chosen, directory / PAGES)
     _write(summary, directory)
-    sys.stdout.write(f"{len(runs)} runs of {folder}: {directory / 'report.html'}\n")
+    sys.stdout.write(visible(f"{len(runs)} runs of {folder}: {directory / 'report.html'}") + "\n")
     uri = config.tracking.get("uri")
     if uri is not None:
         store = Store(uri, Path(config.tracking.artifacts), config.tracking.experiment)

@@ -23,6 +23,7 @@ from specahd.config.process import exit_on_interrupt
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group
+from specahd.core.display import visible
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import display_path
 from specahd.runs.files import JOURNAL
@@ -51,7 +52,7 @@ def train(config: DictConfig) -> None:
         status = read_run(directory).status
         more = status is RunStatus.PARTIAL and resume.is_raised(config, directory)
         if status is not RunStatus.INTERRUPTED and not more:
-            sys.stdout.write(f"{display_path(directory)} is {status} already\n")
+            sys.stdout.write(f"{visible(display_path(directory))} is {status} already\n")
             return
         repeat = True
     with nullcontext() if in_sweep() else exit_on_interrupt():
@@ -93,7 +94,7 @@ def train(config: DictConfig) -> None:
 
 
 def _warn(observer: Observers) -> None:
-    sys.stderr.write("".join(f"{warning}\n" for warning in observer.warnings))
+    sys.stderr.write("".join(f"{visible(warning)}\n" for warning in observer.warnings))
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":

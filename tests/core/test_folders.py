@@ -62,6 +62,17 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file.json", "folder"]
 
 
+def test_a_planted_link_is_not_followed(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("theirs")
+    for name in (".file.json.draft", "file.json"):
+        (tmp_path / name).symlink_to(victim)
+    write_atomically(tmp_path / "file.json", "mine")
+    assert (tmp_path / "file.json").read_text() == "mine"
+    assert not (tmp_path / "file.json").is_symlink()
+    assert victim.read_text() == "theirs"
+
+
 def test_files_appear_together_or_not_at_all(tmp_path):
     (tmp_path / "mine").write_text("mine")
     with atomic_files(tmp_path) as draft:

@@ -65,6 +65,13 @@ def test_only_what_has_a_meaning_has_a_column(tmp_path, data):
     assert "load" not in rows(times, [(1,)])[0]
 
 
+def test_a_name_is_no_formula_and_no_control_character_in_a_spreadsheet(tmp_path):
+    text = 'name,x,y\na\x1b[31m,0,0\n"=HYPERLINK(""http://h"")",3,4\n\u202eb,6,8\n'
+    found = rows(read(tmp_path, text), [(0, 1, 2)])
+    names = [row["name"] for row in found]
+    assert names == ["a\\x1b[31m", '\'=HYPERLINK("http://h")', "\\u202eb", "a\\x1b[31m"]
+
+
 def test_parts_are_delivered_as_they_are_split(tmp_path):
     instance = read(tmp_path, "x,y,demand\n0,0,\n3,4,5\n", capacity=3, split=True)
     found = rows(instance, [((1, 3),), ((1, 2),)])

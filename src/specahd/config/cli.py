@@ -35,6 +35,7 @@ from specahd.config.process import (
 from specahd.config.schemas import register_schemas, validate
 from specahd.config.sweeps import check_jobs
 from specahd.config.words import quote
+from specahd.core.display import visible
 from specahd.core.errors import RunFailed, TransportError, UserError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, make_new_folder, write_atomically
@@ -330,7 +331,7 @@ def _command_line(arguments: Sequence[str]) -> Iterator[None]:
 
 def _report_end(state: _CommandState, message: str, status: int) -> int:
     state.clear()
-    lines = message.splitlines()[:_LINES]
+    lines = visible(message, keep="\n").split("\n")[:_LINES]
     if state.sweep and state.directory and any(state.directory.glob(f"*/{CONFIG}")):
         where = display_path(state.directory)
         lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")

@@ -23,9 +23,14 @@ can correct, a service that is not available, or a bug in specahd.
                              parent receives Outcome.NOT_COMPILED if no other tier replaces it
 """
 
+from specahd.core.display import visible
+
 
 class SpecAHDError(Exception):
-    """Root of the tree above."""
+    """Root of the tree above; control characters in a message become escapes."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(_plain(each) for each in arguments))
 
 
 class UserError(SpecAHDError):
@@ -71,6 +76,9 @@ class JournalError(RunFailed):
 class FileWarning(UserWarning):
     """A warning: a file is usable but suspicious; the message is one sentence."""
 
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(_plain(each) for each in arguments))
+
 
 class InvalidAnswer(SpecAHDError):
     """Raised by a runner in the sandbox child: the program returned no valid answer."""
@@ -78,3 +86,7 @@ class InvalidAnswer(SpecAHDError):
 
 class NotCompiled(SpecAHDError):
     """Raised by a runner in the sandbox child: the program cannot be compiled."""
+
+
+def _plain(argument: object) -> object:
+    return visible(argument, keep="\n") if isinstance(argument, str) else argument

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from specahd.core.budget import Spent
 from specahd.core.contract import Request
+from specahd.core.display import visible
 from specahd.core.program import Level, Outcome
 
 
@@ -88,4 +89,4 @@ class PythonWarnings(Observer):
     """An observer that issues Python ``warnings``, for scripts without their own observer."""
 
     def on_warning(self, text: str) -> None:
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(visible(text, keep="\n"), stacklevel=4)

@@ -1,6 +1,8 @@
 """Atomic writes of files and folders, and the form of paths in messages."""
 
+import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -90,17 +92,22 @@ def make_new_folder(path: Path) -> Path:
 def write_atomically(path: Path, text: str | bytes) -> None:
     """Write a file atomically and replace an older one; text is written as UTF-8.
 
+    A link in place of the file is replaced, not followed.
+
     Raises
     ------
     WriteError
         The disk is full or read-only.
     """
-    draft = path.with_name(f".{path.name}.draft")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
     with write_errors(path):
+        # A new file of an unforeseeable name: nobody can put a link in its place.
+        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
         try:
-            draft.write_bytes(text.encode() if isinstance(text, str) else text)
+            with os.fdopen(number, "wb") as file:
+                file.write(text.encode() if isinstance(text, str) else text)
             draft.replace(path)
-        except OSError:
+        except BaseException:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
             raise

@@ -1,7 +1,5 @@
 """A report as parts, and its output formats: Markdown, one HTML file, LaTeX and CSV."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -9,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from urllib.parse import quote
 
+from specahd.core.display import csv_text, visible
 from specahd.core.folders import write_atomically
 from specahd.reporting.page import page
 
@@ -50,9 +49,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
-        return text.getvalue()
+        return csv_text([self.columns, *self.rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class Figure:
         WriteError
             The disk is full or read-only.
         """
-        write_atomically(directory / self.file, self.svg + "\n")
+        write_atomically(directory / self.file, visible(self.svg, keep="\n") + "\n")
         write_atomically((directory / self.file).with_suffix(".png"), self.png)
 
 
@@ -120,7 +117,7 @@ class Document:
         for section in self.sections:
             blocks.append(f"## {_escape_markdown(section.heading)}")
             blocks += [_markdown(part) for part in section.parts]
-        return "\n\n".join(blocks) + "\n"
+        return visible("\n\n".join(blocks), keep="\n\t") + "\n"
 
     def html(self) -> str:
         """Return the report as one HTML file that needs no other file."""
@@ -221,7 +218,7 @@ def _latex(table: Table) -> str:
 
 
 def _latex_cell(cell: str) -> str:
-    text = "".join(_LATEX.get(mark, mark) for mark in cell)
+    text = "".join(_LATEX.get(mark, mark) for mark in visible(cell))
     return rf"\textbf{{{text}}}" if isinstance(cell, Strong) else text
 
 

@@ -7,6 +7,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from specahd.core.display import visible
+
 
 @cache
 def asset(name: str) -> str:
@@ -17,7 +19,7 @@ def asset(name: str) -> str:
 def page(
     title: str, body: Sequence[str], *, styles: str = "", scripts: str = "", first: str = ""
 ) -> str:
-    """Return a page that needs no other file and no network.
+    """Return a page that needs no other file and no network; control characters become escapes.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ def page(
     first
         Identifier of the item that the page's script shows first.
     """
-    return (
+    text = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{asset('page.css')}{styles}</style>\n</head>\n"
@@ -34,6 +36,7 @@ def page(
         + "\n".join(body)
         + f"\n<script>\n{asset('page.js')}{scripts}</script>\n</body>\n</html>\n"
     )
+    return visible(text, keep="\n\t")
 
 
 def embed(name: str, data: Any) -> str:

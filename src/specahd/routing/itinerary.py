@@ -5,14 +5,13 @@ legs up to a stop, so the last row of a vehicle has the totals of its route. A v
 depot just in time for its first stop, with all that it will deliver.
 """
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from specahd.core.display import csv_text
 from specahd.routing.base import FloatArray
 from specahd.routing.geometry import distances
 
@@ -113,11 +112,8 @@ def _number(value: float) -> int | float:
 
 def _csv(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
     rows = [row for vehicle in visits(instance, routes) for _, row in vehicle]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    columns = list(rows[0])
+    return csv_text([columns, *([row.get(name) for name in columns] for row in rows)])
 
 
 def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:

@@ -6,6 +6,7 @@ from math import atan2, nan
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from specahd.core.display import visible
 from specahd.core.extras import require
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def draw_solving(drawn: Mapping[str, Any], history: Sequence[tuple[float, float,
 
 def _gain(drawn: Mapping[str, Any]) -> str:
     cost, repaired = drawn["cost_before"], drawn["cost_after"]
-    return f"{drawn['instance']}: saves {100 * (cost - repaired) / max(1e-12, cost):.2f}%"
+    return f"{visible(drawn['instance'])}: saves {100 * (cost - repaired) / max(1e-12, cost):.2f}%"
 
 
 def _draw_routes(

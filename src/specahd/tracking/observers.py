@@ -21,6 +21,7 @@ from rich.console import Console
 
 from specahd.core.budget import Spent
 from specahd.core.contract import Request
+from specahd.core.display import visible
 from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level
 from specahd.tracking.store import one_line_error
@@ -82,12 +83,12 @@ class ProgressObserver(Observer):
         self._label = f"{name}: " if beside_others else ""
         self._live = self._console.is_terminal and not beside_others
         self._progress = progress.Progress(
-            progress.TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(bar_width=20),
             progress.MofNCompleteColumn(),
             progress.TimeElapsedColumn(),
             progress.TimeRemainingColumn(),
-            progress.TextColumn("{task.fields[note]}"),
+            progress.TextColumn("{task.fields[note]}", markup=False),
             console=self._console,
         )
         self._outcomes: Counter[str] = Counter()
@@ -108,6 +109,7 @@ class ProgressObserver(Observer):
         self._say(f"{tickets} programs; everything is written to {directory}")
 
     def on_phase(self, text: str, total: int) -> None:
+        text = visible(text)
         self._title, self._steps, self._done = text, total, 0
         if not self._live:
             self._say(f"{text} ({total})" if total else text)
@@ -227,4 +229,4 @@ class ProgressObserver(Observer):
 
     def _say(self, text: str) -> None:
         self._said = time.monotonic()
-        self._console.out(f"{self._label}{text}", highlight=False)
+        self._console.out(visible(f"{self._label}{text}", keep="\n"), highlight=False)

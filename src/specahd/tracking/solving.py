@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from specahd.core.display import visible
 from specahd.core.folders import display_path
 from specahd.core.settings import SearchLimit
 from specahd.engine.neighbourhood_search import SearchProgress
@@ -37,7 +38,7 @@ class SolvingLine:
     """
 
     def __init__(self, name: str, limit: SearchLimit) -> None:
-        self._name = name
+        self._name = visible(name)
         self._limit = limit
         self._console = Console(stderr=True)
         self._progress = Progress(
@@ -46,7 +47,7 @@ class SolvingLine:
             TextColumn("{task.fields[note]}", markup=False),
             console=self._console,
         )
-        self._task = self._progress.add_task(name, total=1.0, note="")
+        self._task = self._progress.add_task(self._name, total=1.0, note="")
         self._last_tenth = -1
         self._first: float | None = None
 
@@ -122,4 +123,4 @@ def print_summary(
         f"{statistics['startup_seconds']:.1f} s to start",
         *(f"written   {display_path(path.absolute())}" for path in written),
     ):
-        sys.stdout.write(f"{line}\n")
+        sys.stdout.write(f"{visible(line)}\n")

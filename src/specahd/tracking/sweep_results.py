@@ -1,7 +1,5 @@
 """The results of a sweep's jobs, read from their directories."""
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +7,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+from specahd.core.display import csv_text
 from specahd.runs.files import CONFIG, POOLS, row_timings_file
 from specahd.runs.kinds import varying_options
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
@@ -103,14 +102,12 @@ class SweepResults:
         keys = self._varying()
         measures = [_pool_means(job) for job in self.jobs]
         names = sorted({name for each in measures for name in each})
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["job", "status", "seed", *keys, *names])
+        rows: list[Sequence[object]] = [["job", "status", "seed", *keys, *names]]
         for job, each in zip(self.jobs, measures, strict=True):
             status = "complete" if job.complete else "partial"
             values = [each.get(name, "") for name in names]
-            writer.writerow([job.name, status, job.seed, *job.kind.values(keys), *values])
-        return text.getvalue()
+            rows.append([job.name, status, job.seed, *job.kind.values(keys), *values])
+        return csv_text(rows)
 
     def document(self) -> "Document":
         """Return the comparison of the jobs, with the tables and curves of a report."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from specahd.core.display import visible
+
 if TYPE_CHECKING:
     from specahd.repair.rows import PoolSummary
     from specahd.repair.study import Study
@@ -26,7 +28,7 @@ def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Seque
     """Print a table of pools: baseline, repaired cost, improvement, and other baselines."""
     output = stdout_console()
     columns = _columns(summaries)
-    pools = [f"{summary.pool} ({summary.instances})" for summary in summaries]
+    pools = [f"{visible(summary.pool)} ({summary.instances})" for summary in summaries]
     left_out = _drop_columns(
         columns, output.width, min(_POOL_WIDTH, max(map(len, ("pool", *pools))))
     )
@@ -44,7 +46,7 @@ def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Seque
     output.width = max(output.width, _table_width(columns, _POOL_WIDTH))
     output.print(table)
     for note in (*left_out, *_remarks(summaries), *notes):
-        output.out(note, highlight=False)
+        output.out(visible(note), highlight=False)
 
 
 def _columns(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
@@ -159,8 +161,8 @@ def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:
             "→" if place == 0 and not run.objection else "",
             run.id[:8],
             str(run.seed),
-            run.choice("method"),
-            run.choice("budget"),
+            visible(run.choice("method")),
+            visible(run.choice("budget")),
             run.objection or "complete",
             *("" if value is None else f"{100 * value:+.2f}%" for value in run.scores),
         )
@@ -169,10 +171,13 @@ def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:
 
 def new_table(title: str, caption: str) -> Table:
     """Return a table without columns."""
-    return Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+    return Table(
+        title=visible(title), caption=caption, title_justify="left", caption_justify="left"
+    )
 
 
 def stdout_console(width: int | None = None) -> Console:
     """Return a console on standard output, with its own width by default."""
     # A file has no width; 80 columns would cut the numbers of large instances.
-    return Console(file=sys.stdout, width=width or (None if sys.stdout.isatty() else 100))
+    most = None if sys.stdout.isatty() else 100
+    return Console(file=sys.stdout, width=width or most, markup=False)
