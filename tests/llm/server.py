@@ -134,6 +134,17 @@ class Handler(LoopbackHandler):
                     self.wfile.write(b"\n")
                     self.server.closing.wait(0.02)
                 self._break()
+            case "slow headers" | "early hints":
+                hint = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n" if behaviour == "slow headers" else hint)
+                for number in range(int(self.server.stall / 0.02)):
+                    slow = b"X-%d: y\r\n" % number
+                    self.wfile.write(slow if behaviour == "slow headers" else hint)
+                    self.server.closing.wait(0.02)
+                self._break()
+            case "slow redirects":
+                self.server.closing.wait(0.1)
+                self._json(307, {}, {"Location": self.path})
             case "torn":
                 self._send(200, kind, body[: len(body) * 2 // 3])
             case "no choice":

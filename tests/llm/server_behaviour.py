@@ -17,6 +17,8 @@ FAULTS = (
     *("torn", "no choice", "html", "error in 200", "blanks"),
 )
 """Ways not to reply."""
+TRICKLES = ("slow headers", "early hints", "slow redirects")
+"""Ways to be active and never to reply."""
 BAD = (*("cut", "refusal", "wrong name", "two functions", "no idea", "garbage", "huge", "empty"),)
 """Replies that no parser accepts."""
 REFUSALS = {

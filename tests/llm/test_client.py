@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from client_setup import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
 from server import Server
-from server_behaviour import BAD, FAULTS, Schedule, offline
+from server_behaviour import BAD, FAULTS, TRICKLES, Schedule, offline
 
 from specahd.core.errors import ServiceError, TransportError
 from specahd.llm import service_client
@@ -118,6 +118,19 @@ def test_blanks_without_end_are_silence():
     assert time.monotonic() - started < 6.0
 
 
+@pytest.mark.parametrize("behaviour", TRICKLES)
+def test_what_trickles_without_end_is_left_with_its_connection(behaviour):
+    with serve(*[behaviour] * 99, stall=9.0) as server:
+        started = time.monotonic()
+        with pytest.raises(TransportError, match="no answer within"):
+            proposer(server, timeout=PATIENT, attempts=1).propose(request())
+        assert time.monotonic() - started < 6.0
+        for thread in threading.enumerate():
+            if thread.name == "exchange":
+                thread.join(6.0)
+                assert not thread.is_alive()
+
+
 def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
     monkeypatch.setattr(service_client, "MAX_BODY", 2**17)
     more = "a body of more than 131072 bytes"
@@ -150,10 +163,21 @@ def test_closing_ends_the_wait():
     assert time.monotonic() - started < 10.0
 
 
+@pytest.mark.parametrize("behaviour", ["silence", "slow headers", "stall"])
+def test_closing_ends_a_request_that_hangs(behaviour):
+    with serve(behaviour, stall=30.0) as server:
+        asker = proposer(server, timeout=60.0)
+        threading.Timer(0.3, asker.close).start()
+        started = time.monotonic()
+        with pytest.raises(TransportError, match="was closed"):
+            asker.propose(request())
+    assert time.monotonic() - started < 10.0
+
+
 def test_many_threads_get_their_own_replies():
     write = offline(3)
-    with Server(write, Schedule(seed=1, faults=0.2), stall=2.0) as server:
-        asker = proposer(server, timeout=PATIENT, attempts=9)
+    with Server(write, Schedule(seed=1, faults=0.2), stall=6.0) as server:
+        asker = proposer(server, timeout=3.0, attempts=9)
         asked = [request(index) for index in range(60)]
         with ThreadPoolExecutor(7) as pool:
             replies = list(pool.map(asker.propose, asked))

@@ -1,3 +1,4 @@
+import functools
 from datetime import UTC, datetime
 
 import pytest
@@ -20,6 +21,10 @@ SERVICE = Service("model", "host", None)
         ("Fri, 20 Nov 2026 12:00:30 GMT", 30),
         ("Fri, 20 Nov 2026 13:00:30 +0100", 30),
         ("Fri, 20 Nov 2026 11:59:00 GMT", 0),
+        ("Fri, 20 Nov 2026 12:00:30 -0000", 30),
+        ("Fri, 20 Nov 2026 12:00:30", 30),
+        ("Fri, 20 Nov 2026 12:00:30 +99999999999999999999", 0),
+        ("Fri, 20 Nov 99999999999 12:00:30 GMT", 0),
         ("-3", 0),
         ("nan", 0),
         ("inf", 0),
@@ -55,6 +60,8 @@ def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
         (429, {"type": "insufficient_quota", "code": None}, Refusal),
         (429, {"error": {"code": "1113", "message": "余额不足"}}, Refusal),
         (200, {"message": "Insufficient Balance"}, Refusal),
+        (400, {"code": ["content_filter"], "message": {"a": 1}}, Refusal),
+        (400, functools.reduce(lambda error, _: {"error": error}, range(5000), "bad"), Refusal),
     ],
 )
 def test_a_complaint_means_waiting_a_reply_or_the_end(status, error, kind):

@@ -67,6 +67,13 @@ def test_a_key_within_a_key_goes_too():
     assert KEY.mask_reply(f"{SECRET[:9]}{SECRET}{SECRET[9:14]}") == MASK
 
 
+@pytest.mark.parametrize(("piece", "mask"), [(12, KEY.mask_reply), (6, KEY.mask_message)])
+def test_a_key_nested_in_itself_without_end_leaves_nothing(piece, mask):
+    start, half = letters(SECRET)[:piece], piece // 2
+    nested = start[:half] * 1500 + start[half:] * 1500
+    assert mask(nested) == MASK
+
+
 def test_a_program_stays_a_program():
     assert KEY.mask_reply(GOOD) == GOOD
     constant = GOOD.replace("```python\n", f"```python\n# sent with {SECRET}\n", 1)

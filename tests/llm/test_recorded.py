@@ -161,6 +161,14 @@ BAD = {
         json.dumps({**LINE, "prompt_tokens": "3"}) + "\n",
         "line 1 .*prompt_tokens: expected int, got str",
     ),
+    **{
+        f"{field} of {digits} digits": (
+            json.dumps({**LINE, field: 0}).replace(": 0", ": " + "9" * digits) + "\n",
+            "line 1 is not a JSON record",
+        )
+        for field in ("prompt_tokens", "completion_tokens", "cost")
+        for digits in (400, 4000, 4301)
+    },
 }
 
 

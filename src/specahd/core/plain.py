@@ -18,8 +18,13 @@ from specahd.core.errors import FileError
 NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """A program's name: safe as a part of a file name."""
 Name = Annotated[str, msgspec.Meta(pattern=rf"^{NAME.pattern}\Z")]
-Finite = int | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
+Finite = (
+    Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+    | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
+)
 """A number; an integer stays an integer, so that it is written the same again."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+"""A number of things, which a float can hold."""
 _PATH = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
 
 

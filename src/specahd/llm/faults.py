@@ -43,6 +43,8 @@ _NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.
 _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
 # Number of characters of a message that are shown, and that are read.
 _LONGEST, _READ = 200, 10_000
+# Number of ``error`` fields around an error that are opened.
+_DEPTH = 8
 
 
 class RetryableError(Exception):
@@ -72,16 +74,18 @@ class Complaint:
 
     @classmethod
     def from_field(cls, error: object) -> "Complaint":
-        """Read an ``error`` field of any form."""
+        """Read an ``error`` field of any form, which may lie in fields of the same name."""
+        for _ in range(_DEPTH):
+            inner = error.get("error") if isinstance(error, Mapping) else None
+            if not isinstance(inner, Mapping | str):
+                break
+            error = inner
         if not isinstance(error, Mapping):
             return cls(message=error if isinstance(error, str) else "")
-        inner = error.get("error")
-        if isinstance(inner, Mapping | str):
-            return cls.from_field(inner)
-        codes = (error.get("code"), error.get("type"))
+        codes, message = (error.get("code"), error.get("type")), error.get("message")
         return cls(
-            frozenset(str(code).lower() for code in codes if code is not None),
-            str(error.get("message", "")),
+            frozenset(str(code).lower() for code in codes if isinstance(code, int | str)),
+            message if isinstance(message, str) else "",
         )
 
     @classmethod
@@ -109,7 +113,8 @@ def is_passing(status: int) -> bool:
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float:
     """Return the seconds to wait according to a response, 0 if it has none.
 
-    ``Retry-After`` holds seconds or a date (RFC 9110, section 10.2.3).
+    ``Retry-After`` holds seconds or a date (RFC 9110, section 10.2.3); a date without a zone is
+    of UTC.
     """
     asked = headers.get("retry-after", "")
     try:
@@ -117,8 +122,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     except ValueError:
         try:
             moment = parsedate_to_datetime(asked)
-        except ValueError:
+        except (OverflowError, ValueError):
             return 0.0
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     return seconds if seconds > 0 and math.isfinite(seconds) else 0.0
 

@@ -13,6 +13,8 @@ MASK = "***"
 
 _SHORTEST = 8
 """Number of letters and digits of the shortest secret; local servers use keys like EMPTY."""
+_PASSES = 8
+"""Number of times that a text is searched; a secret within a secret takes three."""
 _PLAIN = re.compile(r".", re.DOTALL)
 # A character escaped by its number, an escaped blank of a string, or any plain character.
 _ESCAPED = re.compile(
@@ -25,23 +27,25 @@ def mask_secret(text: str, secret: str, piece: int) -> str:
     """Return a text in which any ``piece`` consecutive letters and digits of a secret are masked.
 
     Case, escapes and the characters between letters and digits are ignored. A secret of fewer
-    than 8 letters and digits is not masked.
+    than 8 letters and digits is not masked. A text that nests the secret in pieces of itself is
+    masked as a whole.
     """
     key = "".join(letter for letter, _ in _alphanumerics(secret, _PLAIN))
     if len(key) < _SHORTEST:
         return text
     size = min(piece, len(key))
     wanted = {key[i : i + size] for i in range(len(key) - size + 1)}
-    hidden = bytearray(len(text))
-    for token in (_PLAIN, _ESCAPED):
-        for start, end in _find_secret(text, wanted, size, token):
-            hidden[start:end] = b"\1" * (end - start)
-    if not any(hidden):
-        return text
-    runs = groupby(range(len(text)), hidden.__getitem__)
-    rest = "".join(MASK if is_told else "".join(text[i] for i in run) for is_told, run in runs)
-    # The remainder around a masked key may form the key again.
-    return mask_secret(rest, secret, piece)
+    # What is left around a masked secret may form it again.
+    for _ in range(_PASSES):
+        hidden = bytearray(len(text))
+        for token in (_PLAIN, _ESCAPED):
+            for start, end in _find_secret(text, wanted, size, token):
+                hidden[start:end] = b"\1" * (end - start)
+        if not any(hidden):
+            return text
+        runs = groupby(range(len(text)), hidden.__getitem__)
+        text = "".join(MASK if is_told else "".join(text[i] for i in run) for is_told, run in runs)
+    return MASK
 
 
 def _find_secret(

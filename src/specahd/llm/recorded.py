@@ -20,7 +20,7 @@ from specahd.core import journal
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
-from specahd.core.plain import Finite
+from specahd.core.plain import Count, Finite
 from specahd.core.proposer import Proposer, Reply
 from specahd.core.ranges import check_choice
 from specahd.core.tariff import FREE, Tariff
@@ -34,8 +34,8 @@ class _Line(Struct, frozen=True):
 
     hash: str
     reply: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: Count
+    completion_tokens: Count
     cost: Finite
     sample: str | None = None
     tariff: Tariff | None = None

@@ -8,12 +8,13 @@ a cause nor as a context.
 """
 
 import logging
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
-from functools import cache
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from functools import cache, partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -54,8 +55,8 @@ class ServiceClient:
     group
         The conf group whose options these are, for messages.
     timeout
-        Seconds of silence, and seconds in all, after which a request counts as
-        unanswered; so it ends in less than twice as many.
+        Seconds after which an attempt counts as unanswered: from the search for the host's
+        address to the last byte of the answer, redirects included.
     attempts
         Number of attempts of a request before it fails.
     backoff, patience
@@ -95,12 +96,13 @@ class ServiceClient:
         remote = urlsplit(base_url).hostname not in _LOOPBACK
         key = self._key.value if self._key else "none"
         try:
+            self._http = _PunctualClient(trust_env=remote, verify=_certificates(remote))
             self.openai = openai.OpenAI(
                 api_key=key,
                 base_url=base_url,
                 # Otherwise OPENAI_CUSTOM_HEADERS could set another key.
                 default_headers={"Authorization": f"Bearer {key}"},
-                http_client=_PunctualClient(trust_env=remote, verify=_certificates(remote)),
+                http_client=self._http,
                 max_retries=0,
             )
         except (httpx2.InvalidURL, ImportError, ValueError):
@@ -118,8 +120,9 @@ class ServiceClient:
         return Service(model, self.host, self._key, option)
 
     def close(self) -> None:
-        """Close: waiting requests fail at once, running ones with their attempt."""
+        """Close: waiting and running requests fail at once."""
         self._closed.set()
+        self._http.leave()
 
     def pause(self, seconds: float) -> None:
         """Wait, unless the client is closed meanwhile.
@@ -241,27 +244,92 @@ class ServiceClient:
             problem = RetryableError(f"no answer within {round(seconds, 1):g} seconds")
         except openai.APIConnectionError as error:
             problem = RetryableError(f"no connection ({service.quote(str(error.__cause__))})")
+        self.pause(0)
         # Raised outside the handler, so that the error with the key is not its context.
         raise problem
+
+
+class _Exchange:
+    """One exchange with a service, in a thread of its own: it can be left at any moment."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        # A TLS socket takes the descriptor of the plain one; a copy remains valid.
+        self._sockets: list[socket.socket] = []
+        self._result: httpx2.Response | Exception = httpx2.ReadTimeout("too slow")
+
+    def run(self, read: Callable[[], httpx2.Response]) -> None:
+        """Read the answer, or keep the error for the thread that waits."""
+        try:
+            self._result = read()
+        except Exception as error:  # noqa: BLE001  # raised by `wait`
+            self._result = error
+        self._over.set()
+
+    def wait(self, seconds: float) -> httpx2.Response:
+        """Return the answer, or leave the exchange after so many seconds."""
+        self._over.wait(seconds)
+        result = self._result
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note each connection, as the extension ``trace`` of httpx calls it."""
+        if event.endswith("connect_tcp.complete"):
+            with self._lock:
+                self._sockets.append(info["return_value"].get_extra_info("socket").dup())
+            if self._over.is_set():
+                self.leave()
+
+    def leave(self) -> None:
+        """End the wait, and shut down the connections, which ends the thread."""
+        self._over.set()
+        with self._lock:
+            while self._sockets:
+                with self._sockets.pop() as connection, suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
 
 class _PunctualClient(openai.DefaultHttpxClient):
     """Reads bodies, those of refusals too, unless they take too long or are too long.
 
-    A timeout of httpx bounds each silence; here it bounds all of a request.
+    A timeout of httpx bounds each silence; here it bounds an exchange with all that belongs to it:
+    connecting, TLS, headers, interim responses, redirects, the body.
     """
 
+    def __init__(self, **options: Any) -> None:
+        # No connection outlives its exchange, so an exchange knows all of its connections.
+        super().__init__(limits=httpx2.Limits(max_keepalive_connections=0), **options)
+        self._exchanges: set[_Exchange] = set()
+
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        deadline = time.monotonic() + request.extensions["timeout"]["read"]
+        exchange = _Exchange()
+        request.extensions = {**request.extensions, "trace": exchange.trace}
+        self._exchanges.add(exchange)
+        try:
+            read = partial(self._read, request, options)
+            threading.Thread(
+                target=exchange.run, args=(read,), daemon=True, name="exchange"
+            ).start()
+            return exchange.wait(request.extensions["timeout"]["read"])
+        finally:
+            exchange.leave()
+            self._exchanges.discard(exchange)
+
+    def leave(self) -> None:
+        """Leave the exchanges that are under way."""
+        for exchange in tuple(self._exchanges):
+            exchange.leave()
+
+    def _read(self, request: httpx2.Request, options: Mapping[str, Any]) -> httpx2.Response:
         body = bytearray()
-        with closing(super().send(request, **options | {"stream": True})) as response:
+        with closing(super().send(request, **{**options, "stream": True})) as response:
             for piece in response.iter_bytes():
                 body += piece
                 if len(body) > MAX_BODY:
                     raise RetryableError(f"a body of more than {MAX_BODY} bytes")
-                # A busy service may send blanks without end.
-                if time.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("too slow", request=request)
         # The body is decompressed now.
         headers = {k: v for k, v in response.headers.items() if k != "content-encoding"}
         return httpx2.Response(

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from specahd.core.plain import Finite, Name
+from specahd.core.plain import Count, Finite, Name
 from specahd.core.program import Level, Outcome, Tier
 
 
@@ -84,8 +84,8 @@ class Answer(Struct, frozen=True):
     sample: Name
     hash: str
     reply: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: Count
+    completion_tokens: Count
     cost: Finite
     refunds: int = 0
     request: AskedRequest = AskedRequest([])
