@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from client_setup import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
 from server import Server
-from server_behaviour import BAD, FAULTS, TRICKLES, Schedule, offline
+from server_behaviour import BAD, FAULTS, TRICKLES, Schedule, Script, offline
 
 from specahd.core.errors import ServiceError, TransportError
 from specahd.llm import service_client
+from specahd.llm.client import USELESS
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
 
 PATIENT = 0.7  # seconds: short for a test, long for a reply on a busy machine
@@ -85,6 +86,43 @@ def test_a_prompt_that_the_service_refuses_has_its_reply():
         reply = proposer(server).propose(request())
     assert "The prompt was filtered" in reply.text
     assert server.counts == {"blocked": 1}
+
+
+def test_a_reply_says_why_it_ended_and_who_gave_it():
+    with serve(bad="cut") as server:
+        cut = proposer(server).propose(request())
+    assert (cut.finish_reason, cut.model, cut.provider) == ("length", "tested", "127.0.0.1")
+    with serve("blocked") as server:
+        blocked = proposer(server).propose(request())
+    assert (blocked.finish_reason, blocked.model, blocked.provider) == (None, "tested", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("bad", "came", "cure"),
+    [
+        ("cut", r"truncated at the token limit \(finish_reason=length\)", "max_tokens"),
+        ("empty", r"empty \(finish_reason=stop\)", "llm.model"),
+        ("refusal", r'without code \(the last one: "I\'m sorry, but I can\'t help', "llm.model"),
+    ],
+)
+def test_useless_replies_in_a_row_end_the_requests_with_what_came_and_a_cure(bad, came, cure):
+    with serve(bad=bad) as server:
+        asker = proposer(server)
+        for index in range(USELESS):
+            asker.propose(request(index))
+        with pytest.raises(ServiceError, match=f"{USELESS} replies in a row were {came}.*{cure}"):
+            asker.propose(request(USELESS))
+        assert server.counts == {bad: USELESS}
+        # A run that goes on asks again.
+        proposer(server).propose(request(USELESS))
+
+
+def test_a_reply_with_code_or_of_another_kind_begins_the_row_anew():
+    with serve(bad="empty") as server:
+        asker = proposer(server)
+        for index in range(3 * USELESS):
+            server.schedule = Script((), (None, "empty", "cut", "wrong name")[index // 4 % 4])
+            asker.propose(request(index))
 
 
 # No reply

@@ -6,8 +6,8 @@ from specahd.llm.completion import Completion, NoReply, Usage, read_completion, 
 from specahd.llm.parsing import MAX_LENGTH
 
 
-def whole(message, **fields):
-    return {"choices": [{"message": message, "finish_reason": "stop"}], **fields}
+def whole(message, reason="stop", **fields):
+    return {"choices": [{"message": message, "finish_reason": reason}], **fields}
 
 
 def read(value):
@@ -31,12 +31,50 @@ def piece(text, reason=None):
         ({"content": None, "refusal": "no"}, "no"),
         ({"content": None, "tool_calls": [{}]}, ""),
         ({"content": ""}, ""),
+        ({"content": "", "reasoning_content": "said"}, "said"),
+        ({"content": None, "reasoning": "said", "refusal": None}, "said"),
+        ({"content": [{"type": "text", "text": "sa"}, {"text": "i"}, "d"]}, "said"),
+        (
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "thought"}]},
+                    {"type": "image_url", "text": 5},
+                    {"type": "text", "text": "said"},
+                    [[]],
+                    None,
+                ]
+            },
+            "said",
+        ),
+        ({"content": {"type": "text", "text": "said"}}, "said"),
+        ({"content": 5}, ""),
         ({}, ""),
         ({"content": "x" * 2**20}, "x" * (MAX_LENGTH + 1)),
     ],
 )
 def test_what_a_model_said_is_the_reply(message, text):
-    assert read(whole(message)) == Completion(text, None)
+    assert read(whole(message)) == Completion(text, None, "stop")
+
+
+def test_thoughts_that_were_cut_are_no_reply():
+    message = {"content": "", "reasoning_content": "thought"}
+    assert read(whole(message, "length")) == Completion("", None, "length")
+    chunks = [{"delta": {"reasoning_content": text}} for text in ("sa", "id")]
+    events = [json.dumps({"choices": [chunk]}) for chunk in chunks]
+    assert streamed(*events, "[DONE]").text == "said"
+    assert streamed(*events, piece("Said.", "stop")).text == "Said."
+
+
+def test_the_end_and_the_model_are_read_if_they_are_words():
+    assert read(whole({"content": "x"}, "length", model="m-2")) == Completion(
+        "x", None, "length", "m-2"
+    )
+    for odd in (["stop"], {"a": 1}, 5, True, None, " "):
+        assert read(whole({"content": "x"}, odd, model=odd)) == Completion("x", None)
+    named = [
+        json.dumps({**json.loads(piece("x", reason)), "model": "m"}) for reason in (None, "stop")
+    ]
+    assert streamed(*named) == Completion("xx", None, "stop", "m")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +105,7 @@ def test_a_stream_is_put_together():
     counted = {"prompt_tokens": 3, "completion_tokens": 2}
     events = [piece("{A\u2028"), piece("}"), piece("", "stop")]
     usage = json.dumps({"choices": [], "usage": counted})
-    expected = Completion("{A\u2028}", Usage(3, 0, 2))
+    expected = Completion("{A\u2028}", Usage(3, 0, 2), "stop")
     assert streamed(*events, usage, "[DONE]") == expected
     # Some services count in the last piece, and some end without the mark.
     assert streamed(*events, usage) == expected

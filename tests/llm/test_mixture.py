@@ -56,6 +56,11 @@ def test_the_sample_decides_and_nothing_else():
     assert answers(mixed(a=2, b=1), requests(level=Level.UPPER)) != first
 
 
+def test_a_reply_names_the_proposer_that_answered():
+    for reply in map(mixed(a=2, b=1).propose, requests()):
+        assert reply.provider == reply.text
+
+
 def test_preflight_makes_sure_of_those_that_are_asked():
     proposers = {name: Named(name) for name in "ab"}
     contracts = [request.contract for request in requests()][:1]

@@ -7,8 +7,17 @@ import pytest
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
+from specahd.core.proposer import Reply
 from specahd.core.vocabulary import Vocabulary
-from specahd.llm.parsing import MAX_LENGTH, MAX_TEXT, ParseError, parse_reply, parse_text
+from specahd.llm.parsing import (
+    MAX_LENGTH,
+    MAX_TEXT,
+    ParseError,
+    Useless,
+    parse_program,
+    parse_reply,
+    parse_text,
+)
 from specahd.sandbox.guard import guard
 
 
@@ -197,6 +206,38 @@ def test_braces_in_the_code_are_no_ideas():
 def test_a_function_without_statements_is_one(body):
     source, _ = parse_reply(GOOD.replace("return min(nodes)", body), CONTRACT)
     assert source == "def choose(nodes, limit):\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "kind"),
+    [
+        (
+            Reply(GOOD[:-3], finish_reason="length"),
+            r"^The reply is truncated at the token limit \(finish_reason=length\): The code is not",
+            Useless.TRUNCATED,
+        ),
+        (
+            Reply("", finish_reason="tool_calls", provider="p"),
+            r"^The reply is empty \(finish_reason=tool_calls\)\.$",
+            Useless.EMPTY,
+        ),
+        (Reply("<think>{A}</think> ", provider="p"), r"^The reply is empty\.$", Useless.EMPTY),
+        # As in the journals of earlier versions.
+        (Reply(""), r"^Expected a function, got none\.$", Useless.NO_CODE),
+        (Reply("Sorry.", finish_reason="stop"), r"^Expected a function", Useless.NO_CODE),
+        (Reply(GOOD.replace("choose", "chose"), finish_reason="stop"), "got chose", None),
+    ],
+    ids=range(6),
+)
+def test_an_error_says_how_the_reply_ended(reply, said, kind):
+    with pytest.raises(ParseError, match=said) as refused:
+        parse_program(reply, CONTRACT)
+    assert refused.value.kind == kind
+
+
+def test_a_program_counts_although_the_reply_was_cut_behind_it():
+    cut = Reply(FENCED + "{Take the least.} In oth", finish_reason="length")
+    assert parse_program(cut, CONTRACT) == (BODY, "Take the least.")
 
 
 @pytest.mark.parametrize("name", WITHIN)

@@ -97,13 +97,31 @@ def test_transport_faults_change_nothing(faultless, tmp_path, samplers):
     assert files(tmp_path / "run" / "checkpoint") == files(faultless / "run" / "checkpoint")
 
 
-def test_garbage_alone_ends_at_the_budget_with_status_1(tmp_path):
-    with server(Script(bad="garbage")) as fake:
+def test_wrong_programs_alone_end_at_the_budget_with_status_1(tmp_path):
+    with server(Script(bad="wrong name")) as fake:
         done = train(tmp_path, fake.url, "hydra.run.dir=run", programs=13, check=False)
     assert done.returncode == 1
     assert "No reply held a program that could be used: 13 parse_error." in done.stderr
     assert not FATAL.search(done.stderr)
     assert outcomes(tmp_path / "run") == {"parse_error": 13}
+
+
+def test_replies_without_a_program_end_a_run_which_then_goes_on(tmp_path):
+    with server(Script(bad="empty")) as fake:
+        done = train(tmp_path, fake.url, "hydra.run.dir=run", programs=24, check=False)
+        assert done.returncode == 2
+        assert "replies in a row were empty (finish_reason=stop); set llm.model" in done.stderr
+        assert "Go on with: python -m specahd.train resume=run" in done.stderr
+        assert not FATAL.search(done.stderr)
+        paid = (tmp_path / "run" / "wal.jsonl").read_bytes().count(b"\n")
+        assert 10 <= paid < 24
+        details = {record.get("detail") for record in journal(tmp_path / "run")}
+        assert details <= {"The reply is empty (finish_reason=stop).", None}
+        fake.schedule = Schedule(seed=3)
+        call("train", "resume=run", cwd=tmp_path)
+        assert outcomes(tmp_path / "run").total() == 24
+    counts = Counter(exchange.sample for exchange in fake.exchanges)
+    assert set(counts.values()) == {1}
 
 
 def test_a_service_that_stays_away_ends_a_run_which_then_goes_on(faultless, tmp_path):

@@ -19,6 +19,7 @@ from specahd.core.errors import ConfigError, RunFailed, TransportError
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
 from specahd.runs.files import CURSOR
+from specahd.runs.reading import read_prompts
 from specahd.runs.reopening import reopen_run
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
@@ -73,6 +74,40 @@ def test_a_sample_sees_the_state_of_lag_commits_ago(tmp_path):
     for record in records[5:]:
         assert set(record["parents"]) <= survivors[record["index"] - 5]
     assert any(now != later for now, later in pairwise(survivors))
+
+
+def test_prompts_are_kept_once_and_what_they_share_is_written_once(tmp_path):
+    proposer = Scripted(bad=0, lost=0)
+    run(tmp_path / "run", proposer, samplers=1, tickets=20)
+    kept = read_prompts(tmp_path / "run")
+    assert [prompt.prompt for prompt in kept.values()] == proposer.prompts
+    path = tmp_path / "run" / "prompts.jsonl"
+    beginning = proposer.prompts[0][: kept["lower-1-0000"].shared]
+    assert path.read_text().count(json.dumps(beginning)[1:-1]) == 1
+    before = path.read_bytes()
+    run(tmp_path / "run", proposer, samplers=1, tickets=30, repeat=True)
+    assert path.read_bytes()[: len(before)] == before
+    assert [prompt.prompt for prompt in read_prompts(tmp_path / "run").values()] == proposer.prompts
+
+
+def test_where_a_reply_came_from_stands_in_journal_and_wal_and_is_replayed(tmp_path):
+    class Named(Scripted):
+        def propose(self, request):
+            origin = {"finish_reason": "stop", "model": "m", "provider": "p"}
+            return replace(super().propose(request), **origin)
+
+    method = InTurn(WRITE, REMARK)
+    run(tmp_path / "run", Named(lost=0), tickets=8, method=method)
+    for name in ("journal.jsonl", "wal.jsonl"):
+        for record in journals.read_records(tmp_path / "run" / name):
+            assert (record["finish_reason"], record["model"], record["provider"]) == (
+                "stop",
+                "m",
+                "p",
+            )
+    before = (tmp_path / "run" / "journal.jsonl").read_bytes()
+    run(tmp_path / "run", None, tickets=8, method=InTurn(WRITE, REMARK), repeat=True)
+    assert (tmp_path / "run" / "journal.jsonl").read_bytes() == before
 
 
 def test_replies_are_on_disk_in_the_order_they_came(tmp_path):
@@ -254,7 +289,7 @@ def test_with_a_larger_bound_a_run_goes_on_to_the_bytes_of_one_that_had_it(
     end_early(place / "run")
     reopen_run(place / "run")
     assert sorted(path.name for path in (place / "run").iterdir()) == [
-        *("journal.jsonl", "responses.jsonl", "timings.jsonl", "wal.jsonl")
+        *("journal.jsonl", "prompts.jsonl", "responses.jsonl", "timings.jsonl", "wal.jsonl")
     ]
     rest = go_on("run", large, repeat=True)
     assert sorted(first + rest) == sorted(go_on("whole", large))

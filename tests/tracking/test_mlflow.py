@@ -8,18 +8,12 @@ import pytest
 from trial_store import bring, observer, stored
 from written_run import BEGAN, SOURCE, WrittenRun
 
-from specahd.core.contract import Request
 from specahd.core.errors import ConfigError
-from specahd.core.program import Level
-from specahd.methods.eoh import INITIAL
-from specahd.problems.cvrp.problem import CVRP
-from specahd.routing.base import contracts
+from specahd.runs.journal import Journal
 from specahd.tracking.description import NOTE
 from specahd.tracking.upload import RunUpload, SyncCursor, UploadFailed
 
 pytestmark = pytest.mark.integration
-
-CONTRACTS = contracts(CVRP().operator)
 
 
 def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store):
@@ -209,9 +203,9 @@ def test_requests_to_the_model_are_traces_if_asked_for(run, store):
     run.text()
     told = observer(store, traces=True)
     told.on_start(20, run.directory)
-    for index, level in enumerate((Level.LOWER, Level.UPPER, Level.LOWER)):
-        request = Request(CONTRACTS[level], 3, level, 1, index, INITIAL, prompt=f"Write: {index}.")
-        told.on_request(request, len("Write:"))
+    with Journal(run.directory) as written:
+        for index, level in enumerate(("lower", "upper", "lower")):
+            written.keep_prompt(f"{level}-1-{index:04d}", f"Write: {index}.", len("Write:"))
     told.on_finish("complete")
     client, training, _ = stored(run.directory, store)
     traces = traces_of(client, training)
@@ -248,7 +242,6 @@ def test_traces_are_kept_where_a_model_is_asked(tmp_path, store, llm, count):
     run.commit(2)
     told = observer(store)
     told.on_start(2, run.directory)
-    told.on_request(Request(CONTRACTS[Level.LOWER], 3, Level.LOWER, 1, 0, INITIAL), 0)
     told.on_finish("complete")
     client, training, _ = stored(run.directory, store)
     assert len(traces_of(client, training)) == count

@@ -77,8 +77,7 @@ def test_a_long_phase_says_once_a_minute_how_far_it_is(monkeypatch):
 
 
 def requested(index, level=Level.LOWER):
-    request = SimpleNamespace(operator=SimpleNamespace(wants_text=False), level=level, round=1)
-    return request, 0
+    return SimpleNamespace(operator=SimpleNamespace(wants_text=False), level=level, round=1)
 
 
 def committed(index):
@@ -115,8 +114,8 @@ def test_a_minute_without_a_line_is_reported_in_every_phase(monkeypatch, tmp_pat
     progress.on_start(40, tmp_path)
     progress.on_phase("round 1: 12 repair tasks", 0)
     wait()
-    progress.on_request(*requested(0))
-    progress.on_request(*requested(1))
+    progress.on_request(requested(0))
+    progress.on_request(requested(1))
     wait()
     progress.on_commit(*committed(0))
     wait()

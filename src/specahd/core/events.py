@@ -60,14 +60,8 @@ class Observer:
     def on_compile(self) -> None:
         """Loops are compiled, which takes a while, once per installation if they can be cached."""
 
-    def on_request(self, request: Request, shared: int) -> None:
-        """A program or a text is requested; a resumed run repeats these events.
-
-        Parameters
-        ----------
-        shared
-            Length in characters of the beginning that all prompts of the level share.
-        """
+    def on_request(self, request: Request) -> None:
+        """A program or a text is requested; a resumed run repeats these events."""
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         """A sample was committed."""

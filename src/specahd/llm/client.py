@@ -1,21 +1,33 @@
 """Client of a language model at any endpoint with OpenAI's chat completions API."""
 
 import logging
+import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import ConfigError, ServiceError
-from specahd.core.proposer import Reply
+from specahd.core.proposer import LENGTH, Reply
 from specahd.core.tariff import Tariff
 from specahd.llm.completion import Completion, Usage, read_completion
 from specahd.llm.faults import Blocked, RetryableError
 from specahd.llm.limits import RateLimiter
 from specahd.llm.options import number_option, request_options
+from specahd.llm.parsing import ParseError, Useless, parse_program, parse_text
 from specahd.llm.service import Refusal
 from specahd.llm.service_client import ServiceClient
 
+USELESS = 10
+"""Number of replies of one useless kind in a row after which no further request is sent."""
 _OURS = {"messages", "model", "n", "stream"}
+_CURES = {
+    Useless.TRUNCATED: "give it more with +llm.options.max_tokens=NUMBER, or set llm.model to one "
+    "that thinks less",
+    Useless.EMPTY: "set llm.model to one that answers with text, or give it more tokens with "
+    "+llm.options.max_tokens=NUMBER",
+    Useless.NO_CODE: "set llm.model to one that writes programs",
+}
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -100,6 +112,9 @@ class ChatProposer:
         )
         self._expected = 0
         self._uncounted = False
+        self._provider = urlsplit(base_url).hostname
+        self._lock = threading.Lock()
+        self._useless: list[tuple[Useless, Reply]] = []
 
     def __repr__(self) -> str:
         return f"ChatProposer({self._service})"
@@ -155,9 +170,30 @@ class ChatProposer:
         TransportError
             Every attempt failed.
         ServiceError
-            The service refuses every request.
+            The service refuses every request, or its last replies were all useless.
         """
-        return self._client.request(self._service, lambda: self._attempt(request), "did not reply")
+        with self._lock:
+            if len(self._useless) >= USELESS:
+                raise ServiceError(self._objection())
+        reply = self._client.request(self._service, lambda: self._attempt(request), "did not reply")
+        kind = _useless_kind(reply, request)
+        with self._lock:
+            if kind is None or any(kind != earlier for earlier, _ in self._useless):
+                self._useless.clear()
+            if kind is not None:
+                self._useless.append((kind, reply))
+        return reply
+
+    def _objection(self) -> str:
+        """Return the sentence on useless replies: what came, and the cure."""
+        kind, reply = self._useless[-1]
+        words = self._service.quote(reply.text)
+        end = f"finish_reason={reply.finish_reason}" if reply.finish_reason else ""
+        came = f'the last one: "{words}"' if kind is Useless.NO_CODE and words else end
+        return (
+            f"{self._service} is not asked again: {len(self._useless)} replies in a row were "
+            f"{kind}{f' ({came})' if came else ''}; {_CURES[kind]}."
+        )
 
     def _attempt(self, request: Request) -> Reply:
         # Estimate: four characters a token, at least the count of the last request. It remains
@@ -168,7 +204,7 @@ class ChatProposer:
         try:
             completion = self._complete(request.prompt, deadline, label)
         except Blocked as refusal:
-            return Reply(str(refusal))
+            return Reply(str(refusal), model=self._service.model, provider=self._provider)
         usage = completion.usage
         if usage is None:
             if not self._uncounted:
@@ -182,7 +218,13 @@ class ChatProposer:
         dollars = (dollars + usage.completion * output) / 1e6
         # Masked here, so that the same text is hashed, stored and replayed.
         text = self._service.reply(completion.text)
-        return Reply(text, usage.prompt, usage.completion, dollars)
+        finish, model = completion.finish_reason, completion.model or self._service.model
+        return Reply(
+            *(text, usage.prompt, usage.completion, dollars),
+            finish and self._service.quote(finish),
+            self._service.quote(model),
+            self._provider,
+        )
 
     def _examine(self, deadline: float) -> None:
         listed = self._client.list_models(self._service, deadline)
@@ -210,6 +252,18 @@ class ChatProposer:
             # Every attempt has the same ID, for the service's support and for the test server.
             extra_headers={"X-Client-Request-Id": label},
         )
+
+
+def _useless_kind(reply: Reply, request: Request) -> Useless | None:
+    """Return the kind of a useless reply; None if it has at least something of a program."""
+    if request.operator.wants_text:
+        cut = reply.finish_reason == LENGTH
+        return None if parse_text(reply.text) else Useless.TRUNCATED if cut else Useless.EMPTY
+    try:
+        parse_program(reply, request.contract)
+    except ParseError as error:
+        return error.kind
+    return None
 
 
 def _max_reply_tokens(options: Mapping[str, Any]) -> int | None:

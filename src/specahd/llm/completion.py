@@ -1,20 +1,25 @@
-"""Read the text and the token counts from the body of a chat completion.
+"""Read the text, its end and the token counts from the body of a chat completion.
 
 A body is one JSON object or a stream of events. The form is read from the body
 itself, since servers do not always send the form that was requested.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from specahd.core.proposer import LENGTH
 from specahd.llm.parsing import MAX_LENGTH
 
 _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
 """Finish reasons that mean a failure of the service, not a reply of the model."""
 _END = "[DONE]"
+_ANSWERS = ("content", "refusal")
+_THOUGHTS = ("reasoning_content", "reasoning")
+_TEXTS = ("text", "output_text", None)
+"""Types of the parts of a message that hold its text."""
 
 
 class NoReply(ValueError):
@@ -42,10 +47,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's reply, possibly empty; the usage is None if the service counted no tokens."""
+    """A model's reply, possibly empty; a field is None if the service does not give it."""
 
     text: str
     usage: Usage | None
+    finish_reason: str | None = None
+    model: str | None = None
 
 
 def read_completion(body: bytes) -> Completion:
@@ -68,14 +75,20 @@ def read_completion(body: bytes) -> Completion:
         raise NoReply("the body is not JSON" if text else "the body is empty")
     events = [read_object(line) for line in takewhile(_END.__ne__, lines)]
     choices = [choice for choice in map(_read_choice, events) if choice is not None]
-    if not any(isinstance(_part(choice), dict) for choice in choices):
+    messages = [message for message in map(_read_message, choices) if message is not None]
+    if not messages:
         raise NoReply("the answer has no choice")
-    if _END not in lines and not any(choice.get("finish_reason") for choice in choices):
+    ends = [reason for choice in choices if (reason := _word(choice, "finish_reason"))]
+    if _END not in lines and not ends:
         raise NoReply("the stream broke off")
     counted = [usage for usage in map(_read_usage, events) if usage is not None]
+    models = [model for event in events if (model := _word(event, "model"))]
+    finish = ends[-1] if ends else None
     # Parsing refuses a text that is one character longer than its limit.
-    answer = "".join(map(_choice_text, choices))[: MAX_LENGTH + 1]
-    return Completion(answer, counted[-1] if counted else None)
+    answer = _joined(messages, finish)[: MAX_LENGTH + 1]
+    return Completion(
+        answer, counted[-1] if counted else None, finish, models[0] if models else None
+    )
 
 
 def read_models(body: bytes) -> list[str]:
@@ -112,20 +125,41 @@ def _read_choice(event: Mapping[str, Any]) -> dict[str, Any] | None:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
     choice: dict[str, Any] = choices[0]
-    if choice.get("finish_reason") in _ABANDONED:
+    if _word(choice, "finish_reason") in _ABANDONED:
         raise NoReply("the service gave up")
     return choice
 
 
-def _choice_text(choice: Mapping[str, Any]) -> str:
-    """Return the text of a choice or a chunk; a refusal may have its own field."""
-    part = _part(choice)
-    spoken = part.get("content") or part.get("refusal") if isinstance(part, dict) else None
-    return spoken if isinstance(spoken, str) else ""
+def _read_message(choice: Mapping[str, Any]) -> dict[str, Any] | None:
+    message = choice.get("message", choice.get("delta"))
+    return message if isinstance(message, dict) else None
 
 
-def _part(choice: Mapping[str, Any]) -> object:
-    return choice.get("message", choice.get("delta"))
+def _joined(messages: Sequence[Mapping[str, Any]], finish_reason: str | None) -> str:
+    """Return the text of a message, or of the chunks of a stream.
+
+    Some servers put a whole answer into a field of thoughts and leave the content empty. In
+    such a field, what was cut at the token limit is a thought without its answer.
+    """
+    fields = _ANSWERS if finish_reason == LENGTH else (*_ANSWERS, *_THOUGHTS)
+    texts = ("".join(_text(message.get(field)) for message in messages) for field in fields)
+    return next(filter(str.strip, texts), "")
+
+
+def _text(content: object) -> str:
+    """Return a text, or the texts of a list of parts, without those of its thoughts."""
+    if isinstance(content, list):
+        return "".join(_text(part) for part in content if not isinstance(part, list))
+    if isinstance(content, dict):
+        said = content.get("text") if content.get("type") in _TEXTS else None
+        return said if isinstance(said, str) else ""
+    return content if isinstance(content, str) else ""
+
+
+def _word(fields: Mapping[str, Any], name: str) -> str | None:
+    """Return a field that is a text with a letter, else None."""
+    value = fields.get(name)
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _read_usage(event: Mapping[str, Any]) -> Usage | None:

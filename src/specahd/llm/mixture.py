@@ -1,6 +1,7 @@
 """Several models that share the work of one run."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import reduce
 
 from specahd.core.contract import Contract, Request
@@ -63,8 +64,9 @@ class Mixture:
             proposer.close()
 
     def propose(self, request: Request) -> Reply:
-        """Pass the request on."""
-        return self._proposers[self.chosen_name(request)].propose(request)
+        """Pass the request on; the reply names the proposer that answered."""
+        name = self.chosen_name(request)
+        return replace(self._proposers[name].propose(request), provider=name)
 
     def chosen_name(self, request: Request) -> str:
         """Return the name of the proposer that a request goes to."""

@@ -6,9 +6,11 @@ silently; any other deviation is a failure and is never repaired.
 
 import ast
 import re
+from enum import StrEnum
 
 from specahd.core.contract import Contract
 from specahd.core.program import canonical_source
+from specahd.core.proposer import LENGTH, Reply
 from specahd.core.syntax import parse
 
 MAX_LENGTH = 100_000
@@ -29,7 +31,48 @@ _HARMLESS = {("numpy", "np"), ("math", None)}
 
 
 class ParseError(ValueError):
-    """A reply is not one idea and one function of the contract; the message is the reason."""
+    """A reply is not one idea and one function of the contract; the message is the reason.
+
+    ``kind`` is the kind of a reply without any program, None if it has something of one.
+    """
+
+    def __init__(self, message: str, kind: "Useless | None" = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Useless(StrEnum):
+    """Kinds of replies that hold no program, as a model sends them in a row."""
+
+    TRUNCATED = "truncated at the token limit"
+    EMPTY = "empty"
+    NO_CODE = "without code"
+
+
+def parse_program(reply: Reply, contract: Contract) -> tuple[str, str]:
+    """Return what :func:`parse_reply` does; an error also says how the reply ended.
+
+    Raises
+    ------
+    ParseError
+        As in :func:`parse_reply`.
+    """
+    try:
+        return parse_reply(reply.text, contract)
+    except ParseError as error:
+        end = f" (finish_reason={reply.finish_reason})" if reply.finish_reason else ""
+        if reply.finish_reason == LENGTH:
+            message = f"The reply is {Useless.TRUNCATED}{end}: {error}"
+            raise ParseError(message, Useless.TRUNCATED) from None
+        # Replies of earlier versions, without a provider, keep the message that they had.
+        if reply.provider is not None and is_empty(reply.text):
+            raise ParseError(f"The reply is empty{end}.", Useless.EMPTY) from None
+        raise
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a reply has nothing but thoughts."""
+    return not _without_thoughts(text).strip()
 
 
 def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
@@ -141,7 +184,7 @@ def _split_at_function(lines: list[str], *, fenced: bool) -> tuple[str, str]:
     """
     starts = [i for i, line in enumerate(lines) if _CODE.match(line)]
     if not (starts or fenced):
-        raise ParseError("Expected a function, got none.")
+        raise ParseError("Expected a function, got none.", Useless.NO_CODE)
     start = starts[0] if starts else 0
     if fenced:
         end = 1 + max(i for i, line in enumerate(lines) if not _NO_CODE.match(line))

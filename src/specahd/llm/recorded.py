@@ -14,14 +14,11 @@ from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 
-from msgspec import Struct
-
 from specahd.core import journal
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
-from specahd.core.plain import Count, Finite
-from specahd.core.proposer import Proposer, Reply
+from specahd.core.proposer import Proposer, Reply, ReplyRecord
 from specahd.core.ranges import check_choice
 from specahd.core.tariff import FREE, Tariff
 
@@ -29,21 +26,12 @@ HASH, SAMPLE = "hash", "sample"
 """Keys of a reply: the hash of its request, or its sample alone."""
 
 
-class _Line(Struct, frozen=True):
+class _Line(ReplyRecord, frozen=True, kw_only=True):
     """A line of a cassette, or of a run's ``wal.jsonl``."""
 
     hash: str
-    reply: str
-    prompt_tokens: Count
-    completion_tokens: Count
-    cost: Finite
     sample: str | None = None
     tariff: Tariff | None = None
-
-    @property
-    def answer(self) -> Reply:
-        """The reply."""
-        return Reply(self.reply, self.prompt_tokens, self.completion_tokens, self.cost)
 
     @property
     def price(self) -> Tariff:
@@ -56,8 +44,8 @@ class _Line(Struct, frozen=True):
 class Recorder:
     """Passes requests on to a proposer and keeps every reply on a cassette.
 
-    A cassette that exists is continued, as a resumed run needs it. It holds
-    replies and what they cost, never an address, a header or a key.
+    A cassette that exists is continued, as a resumed run needs it. It holds replies, what they
+    cost, and the host and the model that gave them; never a path, a header or a key.
 
     Parameters
     ----------
@@ -100,10 +88,7 @@ class Recorder:
                     {
                         "sample": request.id,
                         "hash": request.hash,
-                        "reply": reply.text,
-                        "prompt_tokens": reply.prompt_tokens,
-                        "completion_tokens": reply.completion_tokens,
-                        "cost": reply.cost,
+                        **reply.record,
                         **({} if tariff == FREE else {"tariff": asdict(tariff)}),
                     }
                 )

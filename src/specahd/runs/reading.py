@@ -7,6 +7,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import DecodeError, Struct, field
 from msgspec.json import Decoder
 
@@ -19,13 +20,14 @@ from specahd.runs.files import (
     JOURNAL,
     MACHINE,
     POOLS,
+    PROMPTS,
     REPLIES,
     RESPONSES,
     TIMINGS,
     rows_file,
 )
 from specahd.runs.kinds import RunKind
-from specahd.runs.records import Answer, Measured, Other, Sample, Timing
+from specahd.runs.records import Answer, Measured, Other, Prompt, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
@@ -139,6 +141,23 @@ def read_spending(directory: Path) -> Spending:
         tokens += reply.prompt_tokens + reply.completion_tokens
         cost += reply.cost
     return Spending(tokens, cost)
+
+
+def read_prompts(directory: Path) -> dict[str, Prompt]:
+    """Return the prompts of a run, each whole, by sample.
+
+    Raises
+    ------
+    FileError
+        A line does not have the format of a run.
+    """
+    prompts: dict[str, Prompt] = {}
+    for prompt in journal.read_records(directory / PROMPTS, Prompt):
+        if prompt.begins in prompts:
+            beginning = prompts[prompt.begins].prompt[: prompt.shared]
+            prompt = msgspec.structs.replace(prompt, prompt=beginning + prompt.prompt)
+        prompts[prompt.sample] = prompt
+    return prompts
 
 
 def read_measurements(directory: Path) -> Iterator[Measured]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from specahd.core.plain import Count, Finite, Name
+from specahd.core.plain import Finite, Name
 from specahd.core.program import Level, Outcome, Tier
+from specahd.core.proposer import ReplyRecord
 
 
 class Novelty(Struct, frozen=True):
@@ -78,15 +79,11 @@ class AskedRequest(Struct, frozen=True):
     skills: list[str]
 
 
-class Answer(Struct, frozen=True):
+class Answer(ReplyRecord, frozen=True, kw_only=True):
     """A reply in ``wal.jsonl``."""
 
     sample: Name
     hash: str
-    reply: str
-    prompt_tokens: Count
-    completion_tokens: Count
-    cost: Finite
     refunds: int = 0
     request: AskedRequest = AskedRequest([])
 
@@ -148,11 +145,16 @@ class Timing(Struct, frozen=True):
 
 
 class Prompt(Struct, frozen=True):
-    """A prompt as sent; all prompts of its level have the first ``shared`` characters in common."""
+    """A prompt as sent; all prompts of its level have the first ``shared`` characters in common.
+
+    In ``prompts.jsonl`` these characters stand once: ``begins`` is the sample whose prompt has
+    them, None if this one does.
+    """
 
     sample: Name
     prompt: str
     shared: int = 0
+    begins: Name | None = None
 
 
 class Routes(Struct, frozen=True):

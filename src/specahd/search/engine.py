@@ -24,7 +24,7 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.proposer import Proposer
 from specahd.core.seeding import generator
 from specahd.core.skill import Skill
-from specahd.llm.parsing import ParseError, parse_reply, parse_text
+from specahd.llm.parsing import ParseError, parse_program, parse_text
 from specahd.memory.memory import Memory
 from specahd.memory.skills import make_skill
 from specahd.runs.journal import Journal
@@ -169,7 +169,8 @@ class Engine:
                 self.ledger.take()
             pending = self._requests.submit(request)
             flight.append(PendingSample(request, pending, time.perf_counter()))
-            self._observer.on_request(request, shared_length(request))
+            self._observer.on_request(request)
+            self._journal.keep_prompt(request.id, request.prompt, shared_length(request))
 
     def carry_over(self, search: LevelSearch, programs: Sequence[Program], tickets: int) -> None:
         """Measure the programs carried over from the previous round, and start the method.
@@ -267,7 +268,7 @@ class Engine:
     ) -> tuple[Program | None, CandidateEvaluation | None]:
         request = sample.request
         try:
-            source, idea = parse_reply(sample.reply.result().text, request.contract)
+            source, idea = parse_program(sample.reply.result(), request.contract)
         except ParseError as error:
             return None, rejection(Outcome.PARSE_ERROR, str(error))
         program = Program(
@@ -305,7 +306,7 @@ class Engine:
         outcome = Outcome.OK if text else Outcome.PARSE_ERROR
         detail = "" if text else "The reply holds no text."
         self._tell(search, Sample(sample.request, text, outcome, detail))
-        self._journal.samples.append(text_record(sample.request, reply.text))
+        self._journal.samples.append(text_record(sample.request, reply))
 
     def _tell(self, search: LevelSearch, sample: Sample) -> None:
         request = sample.request

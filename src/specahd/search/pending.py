@@ -53,6 +53,7 @@ class PendingSample:
             **request_fields(self.request),
             "skills": [skill.id for skill in self.request.skills],
             "reply": self.reply.result().text,
+            **self.reply.result().origin,
             "source": program.source if program else None,
             "idea": program.idea if program else None,
             "tier": evaluation.tier,
@@ -65,9 +66,15 @@ class PendingSample:
         }
 
 
-def text_record(request: Request, text: str) -> dict[str, Any]:
+def text_record(request: Request, reply: Reply) -> dict[str, Any]:
     """Return the journal's record of a text."""
-    return {"record": "text", "text": request.id, **request_fields(request), "reply": text}
+    return {
+        "record": "text",
+        "text": request.id,
+        **request_fields(request),
+        "reply": reply.text,
+        **reply.origin,
+    }
 
 
 def request_fields(request: Request) -> Mapping[str, Any]:

@@ -105,8 +105,7 @@ class Replay:
                 f"Sample {request.id} is not reproduced; "
                 "the program or its libraries changed since."
             )
-        reply = Reply(record.reply, record.prompt_tokens, record.completion_tokens, record.cost)
-        return reply, record.refunds
+        return record.answer, record.refunds
 
     def skills(self, sample: str) -> Sequence[str] | None:
         """Return the identifiers of the skill records in a recorded request."""

@@ -77,10 +77,7 @@ class RequestPool:
                     "sample": request.id,
                     "hash": request.hash,
                     "request": _request_record(request),
-                    "reply": reply.text,
-                    "prompt_tokens": reply.prompt_tokens,
-                    "completion_tokens": reply.completion_tokens,
-                    "cost": reply.cost,
+                    **reply.record,
                     "refunds": 0 if text else attempt,
                     **({} if tariff == FREE else {"tariff": asdict(tariff)}),
                 }

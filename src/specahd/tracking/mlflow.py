@@ -14,18 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from specahd.core import journal
-from specahd.core.contract import Request
 from specahd.core.environment import public_variables
-from specahd.core.errors import JournalError
 from specahd.core.events import Observer
 from specahd.core.folders import display_path
-from specahd.core.journal import JournalFile
-from specahd.runs.files import PROMPTS
-from specahd.tracking.description import Description
 from specahd.tracking.observers import ObserverFailed
 from specahd.tracking.store import Options
-from specahd.tracking.traces import asks_model
 
 
 class MLflowObserver(Observer):
@@ -49,8 +42,6 @@ class MLflowObserver(Observer):
         self._uploader: subprocess.Popen[bytes] | None = None
         self._orders: IO[bytes]
         self._answers: IO[bytes]
-        self._prompts: JournalFile | None = None
-        self._prompted: set[str] = set()
         self._reason = ""
 
     def on_prepare(self) -> None:
@@ -74,20 +65,8 @@ class MLflowObserver(Observer):
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._directory = directory
-        wanted = self.options.traces
-        if asks_model(Description(directory).choices) if wanted is None else wanted:
-            path = directory / PROMPTS
-            self._prompted = {record["sample"] for record in journal.read_records(path)}
-            self._prompts = JournalFile(path)
         self.on_prepare()
         self._send(directory=str(directory))
-
-    def on_request(self, request: Request, shared: int) -> None:
-        if self._prompts is not None and request.id not in self._prompted:
-            sent = {"sample": request.id, "prompt": request.prompt, "shared": shared}
-            # If the disk is full, the journal cannot be written either, which stops the run.
-            with suppress(JournalError):
-                self._prompts.append(sent)
 
     def on_stop(self, reason: str) -> None:
         self._reason = reason
@@ -100,9 +79,6 @@ class MLflowObserver(Observer):
         ObserverFailed
             A part of the run is not in MLflow.
         """
-        if self._prompts is not None:
-            with suppress(JournalError):
-                self._prompts.close()
         if self._uploader is None:
             return
         self._send(status=status, reason=self._reason)

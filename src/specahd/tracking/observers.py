@@ -162,7 +162,7 @@ class ProgressObserver(Observer):
         else:
             self._say("compiling loops, once after an installation: a minute or so")
 
-    def on_request(self, request: Request, shared: int) -> None:
+    def on_request(self, request: Request) -> None:
         self._under_way += not request.operator.wants_text
         self._title = f"{request.level.value} programs, round {request.round}"
         self._steps, self._done = self._tickets, self._outcomes.total()

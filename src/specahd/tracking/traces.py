@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.core import journal
-from specahd.runs.files import PROMPTS
+from specahd.runs.reading import read_prompts
+from specahd.runs.records import Prompt
 from specahd.tracking.follower import JournalEntry
 from specahd.tracking.run_writer import MlflowRunWriter
 
@@ -48,7 +49,7 @@ class Traces:
     directory: Path
     choices: Mapping[str, str]
     params: Mapping[str, str]
-    _prompts: dict[str, journal.Record] = field(default_factory=dict)
+    _prompts: dict[str, Prompt] = field(default_factory=dict)
     _versions: dict[tuple[str, str], "PromptVersion"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -92,7 +93,7 @@ class Traces:
         span = start_span_no_context(
             record["operator"],
             span_type=SpanType.CHAT_MODEL,
-            inputs={"messages": [{"role": "user", "content": sent.get("prompt", "")}]},
+            inputs={"messages": [{"role": "user", "content": sent.prompt}]},
             attributes=self._attributes(entry.reply),
             tags={**self.choices, "candidate": request, "training": training},
             metadata={
@@ -105,8 +106,8 @@ class Traces:
         message = {"role": "assistant", "content": record["reply"]}
         span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
         self._assess(span.trace_id, record)
-        if sent.get("shared"):
-            shared = sent["prompt"][: sent["shared"]]
+        if sent.shared:
+            shared = sent.prompt[: sent.shared]
             parts = ["specahd", self.params["problem"], self.params["problem.repair"]]
             parts += [record["level"], *([] if entry.ticket else ["text"])]
             version = self._version("-".join(parts), shared + _REQUEST)
@@ -122,8 +123,8 @@ class Traces:
                 "total_tokens": read + written,
             },
             "mlflow.llm.cost": {"total_cost": reply.get("cost", 0.0)},
-            # A local server, or a mixture, selects the model itself.
-            "mlflow.llm.model": provider if model == "None" else model,
+            # Earlier versions do not record which model answered.
+            "mlflow.llm.model": reply.get("model") or (provider if model == "None" else model),
             "mlflow.llm.provider": provider,
         }
 
@@ -164,8 +165,7 @@ class Traces:
         )
         return bool(found)
 
-    def _prompt(self, request: str) -> journal.Record:
+    def _prompt(self, request: str) -> Prompt:
         if request not in self._prompts:
-            records = journal.read_records(self.directory / PROMPTS)
-            self._prompts = {record["sample"]: record for record in records}
-        return self._prompts.get(request, {})
+            self._prompts = read_prompts(self.directory)
+        return self._prompts.get(request, Prompt(request, ""))

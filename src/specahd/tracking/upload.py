@@ -35,7 +35,7 @@ from specahd.tracking.figures import draw_convergence, draw_route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
 from specahd.tracking.store import Options, one_line_error, without_password
-from specahd.tracking.traces import Traces
+from specahd.tracking.traces import Traces, asks_model
 from specahd.tracking.view import percent_metric, ui_directions
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class RunUpload:
         self._candidates = CandidateTable(writer)
         wanted = self._options.traces
         if wanted is None:
-            wanted = (self._directory / files.PROMPTS).is_file()
+            wanted = asks_model(described.choices)
         arguments = writer, self._directory, described.choices, described.params()
         self._traces = Traces(*arguments) if wanted else None
         return writer
