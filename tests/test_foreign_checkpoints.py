@@ -9,6 +9,7 @@ import random
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -120,6 +121,38 @@ def test_an_archive_that_could_unpack_to_anything_is_not_read(place):
     pq.write_table(table, path, compression="zstd")
     seal(checkpoint)
     with pytest.raises(CheckpointError, match="compressed otherwise"):
+        thaw(checkpoint)
+
+
+def repeated(rows):
+    """Return a table of tasks with equal rows, which need no bytes."""
+    columns = {
+        "task": pa.array(["a"]).dictionary_encode().take(pa.array(np.zeros(rows, np.int64))),
+        "nodes": pa.ListArray.from_arrays(np.arange(rows + 1, dtype=np.int32), np.ones(rows, int)),
+    }
+    return pa.table(columns | dict.fromkeys("abcdefgh", pa.array(np.ones(rows))))
+
+
+def test_a_small_archive_of_very_many_values_is_refused_before_it_is_decoded(place):
+    checkpoint = freeze_seeds("cvrp", place / "checkpoint")
+    path = checkpoint / "tasks.parquet"
+    pq.write_table(repeated(400_000), path)
+    seal(checkpoint)
+    assert path.stat().st_size < 100_000
+    began = pa.total_allocated_bytes()
+    with pytest.raises(CheckpointError, match=r"it claims 4,000,000 values .*, expected at most "):
+        thaw(checkpoint)
+    assert pa.total_allocated_bytes() - began < 1 << 20
+
+
+def test_an_archive_in_an_encoding_that_no_run_writes_is_not_read(place):
+    checkpoint = freeze_seeds("cvrp", place / "checkpoint")
+    path = checkpoint / "tasks.parquet"
+    table = pq.read_table(path)
+    encodings = {"task": "DELTA_BYTE_ARRAY"}
+    pq.write_table(table, path, use_dictionary=False, column_encoding=encodings)
+    seal(checkpoint)
+    with pytest.raises(CheckpointError, match="it is encoded otherwise"):
         thaw(checkpoint)
 
 

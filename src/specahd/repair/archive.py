@@ -1,8 +1,9 @@
 """A: the Repair Response Archive, every completed table of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,17 @@ from specahd.routing.base import FloatArray, Region
 TASKS_FILE = "tasks.parquet"
 RESPONSES_FILE = "responses.parquet"
 FILES = (TASKS_FILE, RESPONSES_FILE)
-_MOST_VALUES, _MOST_BYTES = 10_000_000, 1 << 30
-"""Largest number of values and bytes of a column; a small file can declare any number."""
+_MOST_VALUES, _MOST_BYTES = 10_000_000, 256 << 20
+"""Largest number of values and of uncompressed bytes of a file."""
+_ALWAYS, _VALUES_PER_BYTE = 200_000, 8
+"""A file of any size may declare so many values, and each of its bytes so many more.
+
+Equal values need no bytes, so that a small file can declare any number; a run's have at most two.
+"""
+_ENCODINGS = {"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}
+"""The encodings that :meth:`ResponseArchive.write` uses; some others expand without a bound."""
+_ROWS = 10_000
+"""Rows that are converted to objects at a time."""
 _LONGEST_KEY = 1000
 _LARGEST = 1e15
 """Largest accepted magnitude of a value; above it, arithmetic could overflow."""
@@ -148,12 +158,12 @@ class ResponseArchive:
         tasks = _read_table(directory / TASKS_FILE, {"task": _TEXT, "nodes": pa.list_(pa.int64())})
         names = [name for name in tasks.column_names if name not in ("task", "nodes")]
         archive = cls(names)
-        for row in tasks.to_pylist():
+        for row in _records(tasks):
             archive.tasks[row["task"]] = RepairTask(
                 row["task"], -1, Region(tuple(row["nodes"])), tuple(row[name] for name in names)
             )
         responses = _read_table(directory / RESPONSES_FILE, _RESPONSES)
-        for row in responses.to_pylist():
+        for row in _records(responses):
             archive.responses[row["task"], row["program"]] = Response(
                 Outcome(row["outcome"]), row["cost_before"], row["cost_merged"], row["fallbacks"]
             )
@@ -164,6 +174,11 @@ class ResponseArchive:
         return archive
 
 
+def _records(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=_ROWS):
+        yield from batch.to_pylist()
+
+
 def _read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
     """Read a Parquet file of these columns, followed only by columns of 64-bit floats."""
     texts = [name for name, kind in columns.items() if kind == _TEXT]
@@ -171,7 +186,7 @@ def _read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
         # Texts are read as indices of their distinct values: a small file can repeat a long
         # text a million times.
         with pq.ParquetFile(path, read_dictionary=texts) as file:
-            reason = _shape_error(file, columns)
+            reason = _shape_error(file, columns, path.stat().st_size)
             table = file.schema_arrow.empty_table() if reason else file.read()
         # The indices and the encodings take memory too.
         table.validate(full=True)
@@ -185,8 +200,8 @@ def _read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
     return table
 
 
-def _shape_error(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> str:
-    """Return an error in the columns of a file before it is read, None if there is none."""
+def _shape_error(file: pq.ParquetFile, columns: Mapping[str, pa.DataType], size: int) -> str:
+    """Return an error in what a file of ``size`` bytes declares, before its values are read."""
     schema, metadata = file.schema_arrow, file.metadata
     expected = list(columns) + schema.names[len(columns) :]
     if schema.names != expected or len(set(expected)) < len(expected):
@@ -197,16 +212,20 @@ def _shape_error(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> st
     if columns is _RESPONSES and len(expected) > len(columns):
         return f"expected the columns {', '.join(columns)}"
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    chunks = [[group.column(index) for index in range(metadata.num_columns)] for group in groups]
-    for column in zip(*chunks, strict=True):
-        # Snappy expands a byte to at most about twenty; other codecs have no such bound.
-        if any(chunk.compression != "SNAPPY" for chunk in column):
-            return "it is compressed otherwise"
-        if (
-            sum(chunk.num_values for chunk in column) > _MOST_VALUES
-            or sum(chunk.total_uncompressed_size for chunk in column) > _MOST_BYTES
-        ):
-            return "it claims to be too large"
+    chunks = [group.column(index) for group in groups for index in range(metadata.num_columns)]
+    # Snappy expands a byte to at most about twenty; other codecs have no such bound.
+    if any(chunk.compression != "SNAPPY" for chunk in chunks):
+        return "it is compressed otherwise"
+    if not all(_ENCODINGS.issuperset(chunk.encodings) for chunk in chunks):
+        return "it is encoded otherwise"
+    values = sum(chunk.num_values for chunk in chunks)
+    uncompressed = sum(chunk.total_uncompressed_size for chunk in chunks)
+    most = min(_MOST_VALUES, _ALWAYS + _VALUES_PER_BYTE * size)
+    if values > most or uncompressed > _MOST_BYTES:
+        return (
+            f"it claims {values:,} values of {uncompressed:,} bytes, expected at most {most:,} "
+            f"of {_MOST_BYTES:,}"
+        )
     return ""
 
 
