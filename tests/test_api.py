@@ -50,6 +50,13 @@ def seeds(tmp_path_factory):
     return freeze_seeds("cvrp", tmp_path_factory.mktemp("seeds") / "checkpoint")
 
 
+@pytest.mark.parametrize("path", ["x" * 5000, "a\0b"])
+def test_a_path_that_the_system_does_not_take_is_a_file_that_is_not_there(path):
+    for use in (api.read, api.load, lambda file: api.solve("samples/cvrp.vrp", incumbent=file)):
+        with pytest.raises(FileError, match=r"^(Cannot read|No checkpoint at) [^\n]{,320}$"):
+            use(path)
+
+
 def output_of(code):
     """Return what Python code prints in an interpreter of its own."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

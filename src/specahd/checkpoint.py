@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from specahd.core.errors import CheckpointError
-from specahd.core.folders import atomic_folder
+from specahd.core.folders import atomic_folder, exists
 from specahd.core.plain import NAME, parse_json, printable
 from specahd.core.program import Level, Program, Tier
 from specahd.core.repair_options import RepairOptions
@@ -181,7 +181,7 @@ def _describe(program: Program) -> Entry:
 def located(directory: Path) -> Path:
     """Return the directory of a checkpoint, given that directory or the one of its run."""
     inner = directory / CHECKPOINT
-    return inner if inner.is_dir() and not (directory / MANIFEST).exists() else directory
+    return inner if exists(inner) and not exists(directory / MANIFEST) else directory
 
 
 def thaw(directory: Path) -> Checkpoint:

@@ -65,6 +65,17 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    "words", [["report", "runs="], ["solve", "samples/cvrp.vrp", "checkpoint="]]
+)
+def test_an_overlong_path_gets_one_sentence(folder, words):
+    *words, last = words
+    ended = run("specahd", *words, last + "x" * 5000, cwd=folder)
+    assert ended.returncode == 2
+    assert len(ended.stderr.splitlines()[-1]) < 350
+    assert "Traceback" not in ended.stderr
+
+
 def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 

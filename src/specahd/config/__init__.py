@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from specahd.core.folders import exists
+
 _PACKAGED = Path(__file__).resolve().parents[1] / "conf"
 _CHECKOUT = Path(__file__).resolve().parents[3] / "conf"
 
@@ -14,5 +16,5 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 def find_file(file: str | Path) -> str:
     """Return the path of a file; a missing ``samples/NAME`` becomes the sample of the package."""
     ours = SAMPLES.parent / file
-    missing = not Path(file).exists() and ours.parent == SAMPLES and ours.is_file()
+    missing = not exists(Path(file)) and ours.parent == SAMPLES and ours.is_file()
     return str(ours if missing else file)

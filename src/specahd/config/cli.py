@@ -119,6 +119,9 @@ def run_command(
         message = message_for(simpler_error(error, config_name, words))
         return _report_end(state, message, REFUSED)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            reason = f"Expected a path that the system takes, got {str(error.filename)[:60]!r}"
+            return _report_end(state, f"{reason} and more: {error.strerror}.", REFUSED)
         if state.started:
             raise
         reason = f"Cannot make the directory {state.directory}: {error.strerror}."

@@ -113,6 +113,14 @@ def write_atomically(path: Path, text: str | bytes) -> None:
             raise
 
 
+def exists(path: Path) -> bool:
+    """Return whether a path exists; one that the system does not take, as an overlong one, none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
     """Convert a system error of the block, which writes ``path``, into a WriteError.

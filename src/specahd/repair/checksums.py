@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from specahd.core.errors import CheckpointError, FileError
+from specahd.core.folders import exists
 from specahd.core.plain import NAME, printable, read_bytes
 from specahd.repair.archive import FILES as ARCHIVE
 
@@ -42,10 +43,10 @@ def verify_checksums(directory: Path) -> set[str]:
         The directory is no checkpoint, or a listed file is missing, altered, too large or not a
         regular file, or has an invalid name.
     """
-    if not (directory / SUMS).is_file() or not (directory / MANIFEST).is_file():
+    if not exists(directory / SUMS) or not exists(directory / MANIFEST):
         raise CheckpointError(
-            f"No checkpoint at {directory}: expected a directory with {MANIFEST} and {SUMS}, "
-            "as a training run leaves in its checkpoint/."
+            f"No checkpoint at {str(directory)[:200]}: expected a directory with {MANIFEST} and "
+            f"{SUMS}, as a training run leaves in its checkpoint/."
         )
     _require_file(directory, SUMS)
     text = read_text(directory, SUMS).decode(errors="replace")
