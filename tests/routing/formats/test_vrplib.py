@@ -1,7 +1,13 @@
+import warnings
+
 import numpy as np
 import pytest
 
-from routing.formats.good_files import WINDOWS
+from routing.formats.good_files import SOLOMON, WINDOWS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.sdvrp.problem import SDVRP
+from specahd.problems.tsp.problem import TSP
+from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.formats import vrplib
 from specahd.routing.geometry import Convention
 
@@ -63,3 +69,44 @@ def test_explicit_layouts(data, tmp_path, layout):
     path = tmp_path / "x.vrp"
     path.write_text(text)
     np.testing.assert_array_equal(vrplib.read(path).weights, MATRIX)
+
+
+PLACES = [(0.25, 0.5), (1.0, 2.5), (3.5, 0.5), (2.0, 4.5)]
+DEMANDS = "CAPACITY : 9\nDEMAND_SECTION\n1 0\n2 1\n3 1\n4 1\nDEPOT_SECTION\n1\n-1\n"
+TIMES = "TIME_WINDOW_SECTION\n1 0 900\n2 0 900\n3 0 900\n4 0 900\n"
+SERVICE = "SERVICE_TIME_SECTION\n1 0\n2 0\n3 0\n4 0\n"
+STATED = "EDGE_WEIGHT_TYPE : EXACT_2D"
+
+
+@pytest.mark.parametrize(
+    ("problem", "fields", "cure"),
+    [
+        (TSP(), "TYPE : TSP\n", STATED),
+        (CVRP(), f"TYPE : CVRP\n{DEMANDS}", "convention=float"),
+        (SDVRP(), f"TYPE : SDVRP\n{DEMANDS}", STATED),
+        (VRPTW(), f"TYPE : VRPTW\n{DEMANDS}{SERVICE}{TIMES}", STATED),
+        (VRPTW(), f"TYPE : CVRPTW\n{DEMANDS}{SERVICE}{TIMES}", "convention=float"),
+        (VRPTW(), "", "convention=float"),
+        (SDVRP(), "3 9\n1 1 1\n", f"TYPE : SDVRP with {STATED}"),
+    ],
+)
+def test_distances_that_rounding_changes_much_get_a_warning(tmp_path, problem, fields, cure):
+    path = tmp_path / "x"
+    for scale, warned in ((0.03, True), (33.3, False)):
+        places = [(scale * x, scale * y) for x, y in PLACES]
+        if fields.startswith("TYPE"):
+            lines = "".join(f"{node} {x} {y}\n" for node, (x, y) in enumerate(places, 1))
+            text = f"{fields}DIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{lines}"
+        elif fields:
+            text = fields + "".join(f"{x} {y}\n" for x, y in places)
+        else:
+            head, _, _ = SOLOMON.partition("    0      40")
+            rows = enumerate(places)
+            text = head + "".join(f"{row} {x} {y} {min(row, 1)} 0 900 0\n" for row, (x, y) in rows)
+        path.write_text(text)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            problem.read(path)
+        told = [str(each.message) for each in caught if "nearest nodes" in str(each.message)]
+        assert len(told) == warned
+        assert all(one.endswith(f"; {cure} has distances unrounded.") for one in told)

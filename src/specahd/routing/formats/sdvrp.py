@@ -17,7 +17,7 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import kinds, vrplib
 from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.text import read_text
-from specahd.routing.formats.vrplib import COORDINATE, LARGEST, VRPLIBData
+from specahd.routing.formats.vrplib import COORDINATE, LARGEST, STATED, VRPLIBData, warn_of_rounding
 from specahd.routing.geometry import Convention
 
 TYPE = "SDVRP"
@@ -60,13 +60,15 @@ def _read_numbers(path: Path, words: Sequence[str]) -> VRPLIBData:
             f"{path}: holds {len(numbers)} numbers, expected {expected} (2, then {customers} "
             f"demands, then the coordinates of {customers + 1} nodes)."
         )
+    coords = _coords(path, numbers[2 + customers :].reshape(-1, 2))
+    warn_of_rounding(path, coords, Convention.EUC_2D, f"TYPE : SDVRP with {STATED}")
     demands = _integers(path, "the demand of customer {}", numbers[2 : 2 + customers])
     return VRPLIBData(
         name=path.stem,
         comment="",
         capacity=capacity,
         convention=Convention.EUC_2D,
-        coords=_coords(path, numbers[2 + customers :].reshape(-1, 2)),
+        coords=coords,
         weights=None,
         demands=np.concatenate((np.zeros(1, np.int64), demands)),
     )

@@ -20,9 +20,11 @@ from specahd.routing.formats.vrplib import (
     COORDINATE,
     DEMAND,
     LARGEST,
+    OPTION,
     TIME,
     TimeWindows,
     VRPLIBData,
+    warn_of_rounding,
 )
 from specahd.routing.geometry import Convention
 
@@ -74,7 +76,8 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
     Warns
     -----
     FileWarning
-        The name is of no known set, so that a truncated file cannot be detected.
+        The name is of no known set, so that a truncated file cannot be detected; or rounding
+        changes distances much.
     """
     lines = _lines(path)
     if lines and lines[0][1].upper() == "VEHICLE":
@@ -92,12 +95,14 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
         if customers < len(table) - 1:
             table = table[: customers + 1]
             name = f"{name}.{customers}"
+    coords = table[:, [_X, _Y]]
+    warn_of_rounding(path, coords, convention, OPTION)
     return VRPLIBData(
         name=name,
         comment="",
         capacity=capacity,
         convention=convention,
-        coords=table[:, [_X, _Y]],
+        coords=coords,
         weights=None,
         demands=table[:, _DEMAND].astype(np.int64),
         windows=TimeWindows(

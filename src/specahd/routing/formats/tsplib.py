@@ -13,7 +13,13 @@ import numpy as np
 from specahd.routing.base import FloatArray
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
-from specahd.routing.formats.vrplib import LARGEST, coordinates, distance_lines
+from specahd.routing.formats.vrplib import (
+    LARGEST,
+    STATED,
+    coordinates,
+    distance_lines,
+    warn_of_rounding,
+)
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
 
@@ -62,6 +68,11 @@ def read(path: Path) -> TSPLIBData:
     ------
     FileError
         The file is missing, truncated, not text, or violates the format.
+
+    Warns
+    -----
+    FileWarning
+        Rounding changes distances much.
     """
     sections = Sections(path, _INSTANCE)
     dimension = sections.integer("DIMENSION", 1, LARGEST)
@@ -72,6 +83,7 @@ def read(path: Path) -> TSPLIBData:
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
         coords = coordinates(sections, dimension)
+    warn_of_rounding(path, coords, convention, STATED)
     return TSPLIBData(
         name=sections.fields.get("NAME") or path.stem,
         comment=sections.fields.get("COMMENT", "").strip('"'),

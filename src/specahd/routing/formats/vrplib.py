@@ -1,16 +1,18 @@
 """VRPLIB text files: capacitated problems in CVRPLIB's form, and VRPTW in PyVRP's form."""
 
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from specahd.core.errors import FileWarning
 from specahd.core.settings import LARGEST_CAPACITY
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.weights import read_matrix
-from specahd.routing.geometry import Convention
+from specahd.routing.geometry import Convention, distances
 from specahd.routing.labels import Labels
 
 TIMED = "VRPTW"
@@ -20,8 +22,14 @@ LARGEST = LARGEST_CAPACITY
 COORDINATE = Range(-1e9, 1e9)
 """Range of coordinates, in which squares and sums of distances stay finite and exact."""
 DEMAND = Range(0, LARGEST, integer=True)
+_ROUNDED = (Convention.EUC_2D, Convention.CEIL_2D, Convention.FLOOR_2D, Convention.DIMACS)
+_MUCH = 0.1
+"""Most that rounding may change distances between nearest nodes, as a share of them."""
 TIME = Range(0, 1e9)
 """Range of times and of service times, in the unit of distances."""
+
+OPTION, STATED = "convention=float", "EDGE_WEIGHT_TYPE : EXACT_2D"
+"""How unrounded distances are had where a file leaves it open, and where it does not."""
 
 _SECTIONS = (
     "NODE_COORD_SECTION",
@@ -121,6 +129,11 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
     ------
     FileError
         The file is missing, truncated, not text, or violates the format.
+
+    Warns
+    -----
+    FileWarning
+        Rounding changes distances much.
     """
     timed = kind == TIMED
     sections = Sections(path, _LAYOUTS[kind])
@@ -130,13 +143,15 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
             f"DIMENSION is {dimension}, expected at least 2 (a depot and a customer)"
         )
     capacity = sections.integer("CAPACITY", 1, LARGEST)
-    if timed and not _from_lkh(sections):
-        euclidean = Convention.EUC_2D
-    convention = _convention(sections, euclidean)
+    stated = _convention(sections)
+    left_open = stated is Convention.EUC_2D and (not timed or _from_lkh(sections))
+    convention = euclidean if left_open else stated
     weights = read_matrix(sections, dimension, convention)
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
         coords = coordinates(sections, dimension)
+    cure = OPTION if left_open and kind != "SDVRP" else STATED
+    warn_of_rounding(path, coords, convention, cure)
     demands = _demands(sections, dimension)
     depot = _depot(sections, dimension)
     if demands[depot] != 0:
@@ -169,7 +184,7 @@ def _from_lkh(sections: Sections) -> bool:
     return sections.fields["TYPE"].upper() != TIMED or "SERVICE_TIME" in sections.fields
 
 
-def _convention(sections: Sections, euclidean: Convention) -> Convention:
+def _convention(sections: Sections) -> Convention:
     stated = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
     if "SCALE" in sections.fields:
         scale = sections.integer("SCALE", 1, LARGEST)
@@ -177,7 +192,7 @@ def _convention(sections: Sections, euclidean: Convention) -> Convention:
             expected = " or ".join(f"{number} with {name}" for name, number in _SCALES)
             raise sections.error(f"SCALE is {scale} with {stated}, expected {expected}")
         stated = _SCALES.get((stated, scale), stated)
-    return euclidean if stated is Convention.EUC_2D else stated
+    return stated
 
 
 def coordinates(sections: Sections, dimension: int) -> FloatArray:
@@ -190,6 +205,41 @@ def coordinates(sections: Sections, dimension: int) -> FloatArray:
             f"expected each to be {COORDINATE}"
         )
     return coords
+
+
+def warn_of_rounding(
+    path: Path, coords: FloatArray | None, convention: Convention, cure: str
+) -> None:
+    """Warn if rounding changes the distances between nearest nodes by more than a tenth.
+
+    Coordinates that are whole numbers are never so small.
+
+    Parameters
+    ----------
+    cure
+        How unrounded distances are had, for the message.
+
+    Warns
+    -----
+    FileWarning
+        It changes them by more, as of coordinates in degrees or in a unit square.
+    """
+    if coords is None or convention not in _ROUNDED or np.array_equal(coords, np.floor(coords)):
+        return
+    # It is slow to import, and most files have whole coordinates.
+    from scipy.spatial import cKDTree
+
+    nearest = np.asarray(cKDTree(coords).query(coords, k=2)[1])[:, 1]
+    exact = distances(coords, coords[nearest], Convention.EXACT_2D)
+    rounded = distances(coords, coords[nearest], convention)
+    if np.abs(rounded - exact).sum() <= _MUCH * exact.sum():
+        return
+    warnings.warn(
+        f"{path}: nearest nodes are {exact.mean():.2g} apart on average, and "
+        f"{rounded.mean():.2g} as {convention} rounds it; {cure} has distances unrounded.",
+        FileWarning,
+        stacklevel=2,
+    )
 
 
 def _demands(sections: Sections, dimension: int) -> IntArray:
