@@ -46,6 +46,12 @@ def shown(language):
     return re.search(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)[1]
 
 
+def test_the_guide_chooses_for_a_method_what_the_files_of_the_others_choose():
+    guide, eoh = OmegaConf.create(shown("yaml")), OmegaConf.load(CONF_DIR / "method" / "eoh.yaml")
+    assert guide.defaults == eoh.defaults
+    assert {guide[key] == eoh[key] for key in ("_target_", "_partial_")} == {True}
+
+
 METHODS = {**dict(confs()), "of-the-guide": OmegaConf.create(shown("yaml")).policy}
 VARIANTS = {
     "lhns-ils": ("lhns", {"kind": "ils", "initial_temperature": 1e-9}, {"p1"}),
