@@ -51,7 +51,9 @@ def run(*arguments, cwd, check=True):
 def place(tmp_path_factory):
     """One training run in a store of its own, made the champion; select's output beside it."""
     place = tmp_path_factory.mktemp("place")
-    call("train", "problem=cvrp", *SMALL, "hydra.run.dir=run", cwd=place)
+    # A method may set the size of regions, so that another one does not keep a run from counting.
+    options = [*SMALL, "problem.max_regions=6", "hydra.run.dir=run"]
+    call("train", "problem=cvrp", *options, cwd=place)
     done = call("select", "problem=cvrp", cwd=place, cold=True)
     (place / "selected.txt").write_text(done.stdout + done.stderr)
     return place
@@ -113,6 +115,7 @@ REFUSED = {
     "no experiment": (["tracking.experiment=gone"], "no experiment 'gone'"),
     "no run": (["problem=tsp"], "no run of tsp"),
     "another baseline": (["problem.baseline=savings"], "1 problem.baseline=nearest"),
+    "other regions": (["problem.max_regions=8"], "1 problem.max_regions=6"),
     "another budget": (["budget=pilot"], "1 budget.name=smoke"),
     "an empty sweep": ([f"sweep={'a' * 32}"], "no run of cvrp"),
 }

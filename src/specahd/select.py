@@ -24,15 +24,21 @@ from specahd.tracking.selection import choose_champion, ranked_trainings
 from specahd.tracking.store import open_store
 from specahd.tracking.tables import print_trainings
 
+_OF_METHODS = {"problem.max_regions", "problem.max_size"}
+"""Options of a problem that methods set, and that leave instances and baselines as they are."""
+
 
 def select(config: DictConfig) -> None:
     """Choose the best run of the store, register its checkpoint and report it."""
     problem = str(HydraConfig.get().runtime.choices["problem"])
     uri = str(config.tracking.uri)
     with open_store(uri) as client:
+        named = {word.partition("=")[0] for word in HydraConfig.get().overrides.task}
         settings = {"pools.seed": config.pools.seed}
         for group in ("problem", "budget"):
             settings |= _options(config, group)
+        for option in _OF_METHODS - named:
+            settings.pop(option, None)
         runs = ranked_trainings(client, config.tracking.experiment, problem, settings, config.sweep)
         chosen = choose_champion(runs, problem)
         tags = {
@@ -44,6 +50,10 @@ def select(config: DictConfig) -> None:
             version = register_checkpoint(client, chosen.run, directory, problem, model.save, tags)
         changed = promote_version(client, version)
     print_trainings(runs, f"{problem}: runs of {config.tracking.experiment}")
+    if any("=" in run.objection for run in runs):
+        sys.stdout.write(
+            "A run with another option does not count; give that option to count such runs alone.\n"
+        )
     is_now = "is" if changed else "was already"
     address = f"models:/{version.model}@{CHAMPION}"
     for line in (
