@@ -13,6 +13,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.ranges import check_integer
 from specahd.core.seeding import generator
+from specahd.core.sums import sequential_sum
 from specahd.engine.improver import Answering, Programs, SandboxedEngine, sessions
 from specahd.engine.neighbourhood_search import SLICE_REPAIRS, SLICE_SECONDS, SliceResult
 from specahd.engine.orders import Order, Report
@@ -165,7 +166,7 @@ class TiledEngine(SandboxedEngine):
 
     def _better(self) -> Any | None:
         """Return the best routes of all tiles together, if their reported cost is a new minimum."""
-        cost = sum(tile.cost for tile in self._tiles)
+        cost = sequential_sum(tile.cost for tile in self._tiles)
         if not cost < self._reported_cost * (1.0 - 1e-9):
             return None
         self._reported_cost = cost

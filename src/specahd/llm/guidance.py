@@ -15,6 +15,7 @@ import numpy as np
 
 from specahd.core.contract import Request
 from specahd.core.skill import Condition, Skill
+from specahd.core.sums import sequential_sum
 from specahd.core.vocabulary import Constant, Production
 from specahd.llm.grammar import Grammar, Tree
 from specahd.llm.variation import graft
@@ -130,13 +131,15 @@ def _direction(condition: Condition) -> tuple[str, bool]:
 
 
 def _merit(change: _Change, measured_changes: Sequence[MeasuredChange]) -> float:
-    return sum(measured.worth * _cosine(change, measured.change) for measured in measured_changes)
+    return sequential_sum(
+        measured.worth * _cosine(change, measured.change) for measured in measured_changes
+    )
 
 
 def _cosine(first: _Change, second: _Change) -> float:
     """Return the cosine similarity of two changes; opposite changes have -1."""
     lengths = math.hypot(*first.values()) * math.hypot(*second.values())
-    common = sum(value * second[key] for key, value in first.items() if key in second)
+    common = sequential_sum(value * second[key] for key, value in first.items() if key in second)
     return common / lengths if lengths else 0.0
 
 
@@ -151,8 +154,9 @@ def _feature_difference(child: Tree, parent: Tree) -> _Change:
     for key, numbers in values.items():
         before = old_values.get(key, [])
         # A number that was added or removed with its term does not count as changed.
-        if len(before) == len(numbers) and sum(numbers) != sum(before):
-            change[key] = sum(numbers) - sum(before)
+        difference = sequential_sum(numbers) - sequential_sum(before)
+        if len(before) == len(numbers) and difference:
+            change[key] = difference
     return change
 
 

@@ -8,6 +8,7 @@ from specahd.core.contract import Contract, Request
 from specahd.core.errors import ConfigError
 from specahd.core.proposer import Proposer, Reply
 from specahd.core.seeding import generator
+from specahd.core.sums import sequential_sum
 from specahd.core.tariff import Tariff
 from specahd.llm.options import number_option
 
@@ -41,7 +42,7 @@ class Mixture:
         shares = [weights[name] for name in self._names]
         for name, share in zip(self._names, shares, strict=True):
             number_option(f"llm.weights.{name}", share, 0)
-        total = sum(shares)
+        total = sequential_sum(shares)
         if total <= 0:
             raise ConfigError("Expected one of llm.weights above 0.")
         self._shares = [share / total for share in shares]

@@ -8,6 +8,7 @@ import numpy as np
 
 from specahd.core.program import Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
+from specahd.core.sums import sequential_sum
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.insertion import seed_of
 from specahd.repair.cases import Case, Incumbent, Incumbents
@@ -64,7 +65,8 @@ class UpperResult:
     @property
     def score(self) -> float:
         """Mean U - λΩ."""
-        return (sum(self.utilities) - sum(self.penalties)) / max(1, len(self.utilities))
+        total = sequential_sum(self.utilities) - sequential_sum(self.penalties)
+        return total / max(1, len(self.utilities))
 
 
 class Evaluator:

@@ -7,6 +7,7 @@ from typing import Any
 
 from specahd.core.program import Outcome, Program
 from specahd.core.settings import Accept, Penalty
+from specahd.core.sums import sequential_sum
 from specahd.repair.merge import EPSILON
 from specahd.repair.router import Router
 from specahd.routing.base import Region
@@ -121,4 +122,4 @@ class Repair:
 def mean_improvement(repairs: Sequence[Repair]) -> float:
     """Return the mean of U over the repairs that did not fail, nan if there is none."""
     done = [repair.improvement for repair in repairs if not repair.failed]
-    return sum(done) / len(done) if done else nan
+    return sequential_sum(done) / len(done) if done else nan

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from specahd.core.program import Level, Outcome
+from specahd.core.sums import sequential_sum
 from specahd.reporting.charts import BLUE, DASHES, ORANGE, EventRow, Line, event_chart, line_chart
 from specahd.reporting.document import Strong, Table, format_number, format_percent, table_html
 from specahd.reporting.family import Family, Member, outcome_counts, read_family
@@ -71,11 +72,13 @@ def _state(family: Family, programs: Sequence[Member], asked: int) -> str:
     counts = outcome_counts(family)
     tokens = sum(member.tokens for member in programs)
     tokens += sum(each.tokens for each in family.auxiliary)
-    cost = sum(member.cost for member in programs) + sum(each.cost for each in family.auxiliary)
+    costs = [*(member.cost for member in programs), *(each.cost for each in family.auxiliary)]
     parts = [
         f"{len(programs)} of {asked} tickets are used; {counts[Outcome.OK]} programs are ok",
         f"{len(family.rounds)} rounds have ended",
-        f"{format_number(tokens, 0)} tokens, {cost:.4g} of money" if tokens else "no tokens used",
+        f"{format_number(tokens, 0)} tokens, {sequential_sum(costs):.4g} of money"
+        if tokens
+        else "no tokens used",
     ]
     if family.auxiliary:
         parts.append(f"{len(family.auxiliary)} requests beside those for programs")

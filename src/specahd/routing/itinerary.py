@@ -55,7 +55,7 @@ def _visits(
         for row, times in zip(rows, _times(instance, nodes, legs, unit), strict=True):
             row.update((name, _time(labels, times.get(name))) for name in _TIMES)
     if demands is not None and demands.any():
-        quantities = [
+        quantities: list[int] = [
             int(demands[node]) if part is None else part
             for node, part in zip(nodes, given, strict=True)
         ]

@@ -28,8 +28,8 @@ BUILTINS = words(
 )
 """Builtins in the namespace of a program; it has no others."""
 
-MATH = frozenset(name for name in vars(math) if not name.startswith("_"))
-"""Attributes of ``math``: pure functions and constants, all of them."""
+MATH = frozenset(name for name in vars(math) if not name.startswith("_")) - words("fma sumprod")
+"""Attributes of ``math``: pure functions and constants, all that Python 3.11 has."""
 
 LINALG = words(
     "cond det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank norm pinv solve svd"

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from specahd.core.sums import sequential_sum
 from specahd.core.syntax import parse
 from specahd.sandbox.allowed import BUILTINS
 from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set, extend_set
@@ -42,6 +43,7 @@ def define(source: str, name: str) -> Callable[..., Any]:
             **{allowed: getattr(builtins, allowed) for allowed in BUILTINS},
             "set": Set,
             "frozenset": FrozenSet,
+            "sum": sequential_sum,
             "__import__": _loaded_numpy,
         },
     }

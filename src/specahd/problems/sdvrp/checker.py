@@ -5,6 +5,7 @@ This module shares nothing with the code that builds solutions.
 
 from collections.abc import Callable
 
+from specahd.core.sums import sequential_sum
 from specahd.problems.sdvrp.deliveries import Delivery, Route, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import Violation
@@ -110,4 +111,5 @@ def lower_bound(instance: SDVRPInstance) -> float:
     """
     demands: list[int] = instance.demands.tolist()
     trips = [cost(instance, ((Delivery(customer, 1),),)) for customer in range(1, len(demands))]
-    return sum(q * trip for q, trip in zip(demands[1:], trips, strict=True)) / instance.capacity
+    driven = (q * trip for q, trip in zip(demands[1:], trips, strict=True))
+    return sequential_sum(driven) / instance.capacity
