@@ -68,6 +68,17 @@ def test_an_image_is_made_by_the_script_that_make_uses(name):
     assert "scripts/install.sh --editable $(EXTRAS)" in (ROOT / "Makefile").read_text()
 
 
+def test_the_image_reads_the_loops_that_its_build_compiled_and_writes_elsewhere():
+    environment = dict(re.findall(r"(\w+)=(\S+)", last("trainer.Dockerfile", "ENV")))
+    [compiled] = [
+        rest for word, rest in steps("trainer.Dockerfile")
+        if word == "RUN" and rest.endswith("specahd compile")
+    ]  # fmt: skip
+    assert f"SPECAHD_CACHE={environment['SPECAHD_CACHE']} " in compiled
+    assert environment["SPECAHD_CACHE"].startswith("/opt/specahd/")
+    assert environment["HOME"] == "/tmp"
+
+
 def test_a_stopped_trainer_is_interrupted_and_not_killed():
     assert last("trainer.Dockerfile", "STOPSIGNAL") == "SIGINT"
 

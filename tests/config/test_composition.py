@@ -37,6 +37,7 @@ TOGETHER = [
 DEMANDS = {
     "train": [],
     "prepare": [],
+    "compile": [],
     "evaluate": ["checkpoint=c", "pool=validation"],
     "solve": ["instance=i.vrp"],
     "track": ["run=r"],

@@ -36,7 +36,7 @@ def _afresh(monkeypatch):
 
 
 def forget():
-    for known in (loop_cache.folders, loop_cache._digest, loop_cache._source):
+    for known in (loop_cache.folders, loop_cache.digest, loop_cache._source):
         known.cache_clear()
 
 

@@ -141,6 +141,13 @@ class SolveConfig(SearchLimit, TableOptions):
 
 
 @dataclass
+class CompileConfig:
+    """Options of ``python -m specahd.compile``."""
+
+    problem: Any = None
+
+
+@dataclass
 class PrepareConfig:
     """Options of ``python -m specahd.prepare``."""
 
@@ -200,6 +207,7 @@ SCHEMAS: Mapping[str, type] = {
     "evaluate": EvaluateConfig,
     "solve": SolveConfig,
     "prepare": PrepareConfig,
+    "compile": CompileConfig,
     "track": TrackConfig,
     "report": ReportConfig,
     "fetch": FetchConfig,

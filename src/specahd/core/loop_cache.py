@@ -79,7 +79,7 @@ class LoopCache(Cache):
         code = function.__code__
         source = Path(code.co_filename)
         name = re.sub(r"[^\w.-]", "", f"{function.__qualname__}-{code.co_firstlineno}")
-        self._place = Path(f"{function.__module__}-{_digest((source, *others))}", name)
+        self._place = Path(f"{function.__module__}-{digest((source, *others))}", name)
         self.enable()
 
     @property
@@ -116,14 +116,14 @@ class LoopCache(Cache):
                 draft.unlink(missing_ok=True)
 
     def _file(self, key: Any) -> Path:
-        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        return self._place.with_name(f"{self._place.name}-{digest}.loop")
+        of_key = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return self._place.with_name(f"{self._place.name}-{of_key}.loop")
 
 
 def _checked(data: bytes) -> bytes | None:
     """Return the content of a file without its hash, or None if it has another hash."""
-    digest, body = data[:32], data[32:]
-    return body if hashlib.sha256(body).digest() == digest else None
+    body = data[32:]
+    return body if hashlib.sha256(body).digest() == data[:32] else None
 
 
 def _make_version(folder: Path) -> None:
@@ -197,7 +197,7 @@ def _writable(folder: Path) -> bool:
 
 
 @cache
-def _digest(sources: tuple[Path, ...]) -> str:
+def digest(sources: tuple[Path, ...]) -> str:
     """Return a hash of files, of those of this package that they import, and of the versions."""
     texts: dict[Path, str] = {}
     todo = list(sources)
