@@ -1,5 +1,6 @@
 """``specahd solve``: from a file to routes or a tour, as a user meets it."""
 
+import csv
 import hashlib
 import json
 import re
@@ -18,7 +19,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from commands import call, run, start
 from specahd import __main__, api
 from specahd.config import SAMPLES
-from specahd.config.words import quote_files
+from specahd.config.words import output_names, quote_files
 from specahd.core.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
@@ -192,6 +193,28 @@ def test_a_driver_gets_a_table_and_the_record_says_what_decided_it(place):
     assert len(collection["features"]) == 2 * (1 + 3)
 
 
+def test_one_plan_is_written_in_several_formats_and_takes_few_vehicles(place):
+    stops = "".join(f"0,0,{demand}\n" for demand in (4, 3, 3, 4, 3, 3, 2, 2))
+    (place / "stops.csv").write_text(f"x,y,demand\n0,0,\n{stops}")
+    out = "out=[plan.csv,a plan.sol,record.json,plan.svg]"
+    done = call("solve", "stops.csv", "capacity=10", "repairs=500", out, cwd=place)
+    record = json.loads((place / "record.json").read_text())
+    # As many as the sum of the demands needs, though each stop could have a vehicle at no cost.
+    assert (record["cost"], record["vehicles"]) == (0, 3)
+    solution = (place / "a plan.sol").read_text().splitlines()
+    routes = [line.split(": ")[1].split() for line in solution[:-1]]
+    assert routes == record["routes"]
+    rows = csv.DictReader((place / "plan.csv").read_text().splitlines())
+    visits = [row["name"] for row in rows if row["name"] != "depot"]
+    assert visits == [name for route in routes for name in route]
+    assert (place / "plan.svg").read_text().startswith("<?xml")
+    assert record["convention"] == "EXACT_2D"
+    assert "\ndistances EXACT_2D: straight, not rounded\n" in done.stdout
+    written = [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()[-4:]]
+    assert written == ["plan.csv", "a plan.sol", "record.json", "plan.svg"]
+    assert not list(place.glob("*plan.json"))
+
+
 @pytest.mark.integration
 def test_control_characters_of_a_name_reach_no_terminal_and_no_picture(place):
     name = "\x1b[31mred\u202e[bold]"
@@ -300,6 +323,12 @@ def test_a_file_may_stand_without_its_option(tmp_path, monkeypatch):
     for plain in ("incumbent=null", "out='a b.sol'", "plot=${seed}.png"):
         assert quote_files([plain])[0] == plain
     assert quote_files(["out='a b/c.sol'"]) == ["out='a b/c.sol'", "hydra.run.dir='a b'"]
+    several = ["out='[a/b.sol,c.csv]'", "hydra.run.dir='a'"]
+    assert quote_files(["out=[a/b.sol,c.csv]"]) == several
+    for text in ("a.sol,b.csv", "[a.sol, b.csv]", "['a.sol',\"b.csv\"]"):
+        assert output_names(text) == ["a.sol", "b.csv"]
+    # A comma in the name of one file.
+    assert output_names("a,b.sol") == ["a,b.sol"]
     assert quote_files(["out=null", "-m"]) == ["out=null", "-m"]
     assert quote_files(["instance=a.vrp,b.vrp", "-m"]) == ["instance=a.vrp,b.vrp", "-m"]
     assert quote_files(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]

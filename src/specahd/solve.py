@@ -9,6 +9,8 @@ JSON file of the same name beside it holds the cost over time.
 import signal
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
 from specahd.config.solving import check_output_path, result_inputs
 from specahd.config.targets import instantiate_group
-from specahd.config.words import quote_files
+from specahd.config.words import output_names, quote_files
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, safe_file_name, write_errors
@@ -34,6 +36,7 @@ from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
 
 PICTURES = (".png", ".pdf", ".svg")
+_STATISTICS = ".json"
 KEEP_SECONDS = 5.0
 """Shortest pause between two writes of the solution, in seconds."""
 _WRITING_SHARE = 20
@@ -42,11 +45,31 @@ _SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
 """Options that have the same name in the command and in the search."""
 
 
+@dataclass(frozen=True)
+class _OutputFiles:
+    """The files of a result: solutions in several formats, its statistics, and pictures."""
+
+    solutions: Sequence[Path]
+    statistics: Sequence[Path]
+    pictures: Sequence[Path]
+
+    def write(self, solved: Solved, details: dict[str, Any]) -> list[Path]:
+        """Write all files, and return them."""
+        for path in self.solutions:
+            solved.write(path)
+        for path in self.statistics:
+            write_json(path, {**solved.statistics(), "routes": solved.named_routes, **details})
+        for path in self.pictures:
+            with write_errors(path):
+                solved.plot().savefig(path)
+        return [*self.solutions, *self.statistics, *self.pictures]
+
+
 class _SolutionWriter:
     """Callback that writes the best solution during the search, without delaying the search."""
 
-    def __init__(self, out: Path, line: SolvingLine, interrupts: Interrupts) -> None:
-        self._out, self._line, self._interrupts = out, line, interrupts
+    def __init__(self, files: Sequence[Path], line: SolvingLine, interrupts: Interrupts) -> None:
+        self._files, self._line, self._interrupts = files, line, interrupts
         self._next = 0.0
         self._waiting = False
 
@@ -55,7 +78,8 @@ class _SolutionWriter:
         self._waiting |= moment.better
         began = time.monotonic()
         if self._waiting and began >= self._next:
-            solution.write(self._out)
+            for path in self._files:
+                solution.write(path)
             done = time.monotonic()
             self._next = done + max(KEEP_SECONDS, _WRITING_SHARE * (done - began))
             self._waiting = False
@@ -66,14 +90,7 @@ def solve(config: DictConfig) -> None:
     """Solve one instance and write the solution."""
     instance = _instance(config)
     known = best_known(instance.problem, instance.data, Path(config.instance))
-    out = _out(config, instance)
-    if config.plot is not None:
-        require("plot", "A picture")
-        if Path(config.plot).suffix not in PICTURES:
-            raise ConfigError(
-                f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
-            )
-        check_output_path("plot", config, config.plot)
+    files = _output_files(config, instance)
     decided = result_inputs(config)
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
@@ -87,7 +104,7 @@ def solve(config: DictConfig) -> None:
                 config.checkpoint,
                 config.incumbent,
                 **{name: config[name] for name in _SAME},
-                callback=_SolutionWriter(out, line, interrupts),
+                callback=_SolutionWriter(files.solutions, line, interrupts),
                 require=config.sandbox.require,
                 observer=ProgressObserver(),
                 interrupts=interrupts,
@@ -95,10 +112,10 @@ def solve(config: DictConfig) -> None:
         finally:
             line.close()
         details = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
-        print_summary(solved.statistics(), config.target, _write(config, solved, out, details))
+        print_summary(solved.statistics(), config.target, files.write(solved, details))
     if interrupts.pressed:
         raise KeyboardInterrupt(
-            f"Interrupted; the best solution until then is in {display_path(out)}."
+            f"Interrupted; the best solution until then is in {display_path(files.solutions[0])}."
         )
 
 
@@ -115,30 +132,50 @@ def _instance(config: DictConfig) -> ProblemInstance:
     return under_convention(found, Path(config.instance), config.convention)
 
 
-def _out(config: DictConfig, instance: ProblemInstance) -> Path:
-    """Return the path of the solution file, in a folder that exists."""
+def _output_files(config: DictConfig, instance: ProblemInstance) -> _OutputFiles:
+    """Return the files that ``out`` and ``plot`` name, in folders that exist.
+
+    Raises
+    ------
+    ConfigError
+        A file has no known ending, is named twice, or is an input.
+    """
     if config.out is None:
         [ending, *_] = instance.problem.endings
-        return run_directory() / f"{safe_file_name(instance.name, 'solution')}{ending}"
-    out = Path(config.out).absolute()
-    expect_ending(out, instance.problem, instance.data)
-    for path in (out, out.with_suffix(".json")):
-        check_output_path("out", config, str(path))
-    return out
-
-
-def _write(config: DictConfig, solved: Solved, out: Path, details: dict[str, Any]) -> list[Path]:
-    """Write the solution, its statistics and its picture; return the files."""
-    solved.write(out)
-    statistics = out.with_suffix(".json")
-    write_json(statistics, {**solved.statistics(), "routes": solved.named_routes, **details})
-    files = [out, statistics]
+        name = f"{safe_file_name(instance.name, 'solution')}{ending}"
+        solutions, pictures, statistics = [run_directory() / name], [], []
+    else:
+        named = [Path(name).absolute() for name in output_names(config.out)]
+        pictures = [path for path in named if path.suffix in PICTURES]
+        statistics = [path for path in named if path.suffix == _STATISTICS]
+        solutions = [path for path in named if path not in (*pictures, *statistics)]
+        if not solutions:
+            raise ConfigError(
+                f"Expected out to name a solution ({', '.join(instance.problem.endings)}, .csv) "
+                f"besides other files, got {config.out}."
+            )
+    for path in solutions:
+        expect_ending(path, instance.problem, instance.data)
+    statistics = statistics or [solutions[0].with_suffix(_STATISTICS)]
+    options = dict.fromkeys([*solutions, *statistics, *pictures], "out")
     if config.plot is not None:
-        picture = Path(config.plot)
-        with write_errors(picture):
-            solved.plot().savefig(picture)
-        files.append(picture)
-    return files
+        picture = Path(config.plot).absolute()
+        if picture.suffix not in PICTURES:
+            raise ConfigError(
+                f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
+            )
+        options[picture] = "plot"
+        pictures.append(picture)
+    if pictures:
+        require("plot", "A picture")
+    if len(options) < len(solutions) + len(statistics) + len(pictures):
+        raise ConfigError(f"Expected out and plot to name each file once, got {config.out}.")
+    if config.out is None:
+        # Its folder is made by this run, and holds nothing yet.
+        options = {path: option for path, option in options.items() if option == "plot"}
+    for path, option in options.items():
+        check_output_path(option, config, str(path))
+    return _OutputFiles(solutions, statistics, pictures)
 
 
 def main() -> int:

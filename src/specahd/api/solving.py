@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST_ROUTED = 20_000
 """Largest size with routing. Above it programs are drawn evenly: describing regions is slow."""
+_ROUNDING = 1e-12
+"""Relative difference of costs that is an error of sums."""
 Callback = Callable[[SearchProgress, Solution], bool | None]
 
 
@@ -86,6 +88,7 @@ class Solved(Solution):
             "instance": self.name,
             "problem": self.problem.name,
             "size": int(self.case.instance.size),
+            "convention": getattr(self.case.instance, "convention", None),
             "baseline": self.case.source,
             "baseline_cost": self.case.cost,
             "cost": self.cost,
@@ -258,6 +261,7 @@ def solve(
                     slice_repairs=improver.slice_repairs,
                     slice_seconds=improver.slice_seconds,
                 )
+                _take_fewer_vehicles(problem, case, search)
             else:
                 began = time.monotonic() - start.seconds
                 moment = SearchProgress(start.seconds, 0.0, case.cost, 0, better=True)
@@ -281,6 +285,16 @@ def solve(
             "fleets are not limited here."
         )
     return solved
+
+
+def _take_fewer_vehicles(problem: AnyProblem, case: Case, search: SearchResult) -> None:
+    """Replace the solution found by one of equal cost that takes fewer vehicles, if there is one.
+
+    Costs that differ by rounding errors of sums are equal, but none exceeds that of the start.
+    """
+    most = max(search.cost, min(case.cost, search.cost * (1 + _ROUNDING)))
+    search.solution = problem.fewer_vehicles(case.instance, search.solution, most)
+    search.cost = problem.cost(case.instance, search.solution)
 
 
 def _pressed(interrupts: Interrupts | None) -> bool:

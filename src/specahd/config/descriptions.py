@@ -149,7 +149,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "split": "of a table of stops: whether demands may be split",
         "speed": "of a table with times: distance in one unit of time; null: 1",
         "convention": "how files measure distances that leave it open",
-        "out": "a .sol, .tour, .csv or .geojson; null: a new folder in solutions/",
+        "out": "files, as plan.sol or [plan.sol,plan.csv,plan.json,plan.png]; null: a new folder",
         "plot": "a picture of routes and cost: a file ending in .png, .pdf or .svg",
         "workers": "processes that search beside each other (cvrp, vrptw), 1 to 64",
         "cluster": "the Ray cluster where they are: HOST:PORT or auto; null: here",

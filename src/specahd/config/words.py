@@ -48,17 +48,30 @@ def quote_files(words: Sequence[str]) -> list[str]:
         text = (names_file and not sweeping) or option == _LIST
         # Hydra reads lists and references itself; quoted words stay as they are.
         to_quote = text and path == value and path != "null" and "${" not in path
-        if names_file and sweeping and option in _WRITTEN and not set(",$") & set(path):
+        swept = "$" in path or ("," in path and path[0] != "[")
+        if names_file and sweeping and option in _WRITTEN and not swept:
             raise ConfigError(f"Expected no {word} with -m: each job would write this file.")
         options_and_files.append(f"{option}={quote(path)}" if to_quote else word)
         if option == "instance":
             instances.append(path)
         if option == "out" and names_file:
             # A named output file needs no run folder.
-            options_and_files.append(f"hydra.run.dir={quote(str(Path(path).parent))}")
+            options_and_files.append(
+                f"hydra.run.dir={quote(str(Path(output_names(path)[0]).parent))}"
+            )
     if len(files) + len(instances) > 1:
         raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
     return [*(f"instance={quote(file)}" for file in files), *options_and_files]
+
+
+def output_names(text: str) -> list[str]:
+    """Return the files that the option ``out`` names: ``[a.sol,b.csv]``, ``a.sol,b.csv`` or one.
+
+    A comma separates files only if every part has an ending.
+    """
+    listed = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+    names = [name.strip().strip("'\"") for name in listed.split(",")]
+    return names if listed != text or all(Path(name).suffix for name in names) else [text]
 
 
 def quote(word: str) -> str:

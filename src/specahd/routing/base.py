@@ -326,6 +326,13 @@ class Problem(Protocol[I, S]):
         """Return the customers on each vehicle's route; empty if a solution is one tour."""
         ...
 
+    def fewer_vehicles(self, instance: I, solution: S, most: float) -> S:
+        """Return a solution that costs at most ``most`` and may take fewer vehicles.
+
+        ``solution`` is feasible, and so is the result.
+        """
+        ...
+
     def flat(self, instance: I, solution: S) -> tuple[IntArray, ...]:
         """Return a solution in the form of the engine (:mod:`specahd.engine.orders`)."""
         ...

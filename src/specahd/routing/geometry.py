@@ -1,5 +1,6 @@
 """Distance conventions in NumPy; :mod:`specahd.routing.kernels` has them compiled."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 import numpy as np
@@ -33,6 +34,19 @@ class Convention(StrEnum):
     FLOOR_2D = "FLOOR_2D"
     DIMACS = "DIMACS"
     EXPLICIT = "EXPLICIT"
+
+
+MEANINGS: Mapping[Convention, str] = {
+    Convention.EUC_2D: "straight, rounded to whole numbers",
+    Convention.CEIL_2D: "straight, rounded up to whole numbers",
+    Convention.GEO: "kilometres along great circles, as in TSPLIB",
+    Convention.ATT: "TSPLIB's pseudo-Euclidean ones",
+    Convention.EXACT_2D: "straight, not rounded",
+    Convention.FLOOR_2D: "straight, rounded down to whole numbers",
+    Convention.DIMACS: "straight, rounded down to tenths",
+    Convention.EXPLICIT: "a matrix that was given, or metres between lon and lat",
+}
+"""What the conventions say of distances, for a user."""
 
 
 def distances(start: FloatArray, end: FloatArray, convention: Convention) -> FloatArray:

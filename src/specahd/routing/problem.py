@@ -89,6 +89,9 @@ class RoutingProblem(Generic[I, S]):
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
         return ()
 
+    def fewer_vehicles(self, instance: I, solution: S, most: float) -> S:
+        return solution
+
     def flat(self, instance: Any, solution: S) -> tuple[IntArray, ...]:
         lengths, customers = concatenated(self.routes(solution))
         return (np.insert(customers, np.cumsum(lengths), 0),)

@@ -13,6 +13,7 @@ from specahd.core.display import visible
 from specahd.core.folders import display_path
 from specahd.core.settings import SearchLimit
 from specahd.engine.neighbourhood_search import SearchProgress
+from specahd.routing.geometry import MEANINGS
 
 _LINES = 10
 """Number of lines that report the search if there is no terminal."""
@@ -113,8 +114,10 @@ def print_summary(
     gain = f"{0.0 - 100 * statistics['improvement']:+.2f}%"
     workers = f", {statistics['workers']} workers" if statistics["workers"] > 1 else ""
     speed = f"{format_count(statistics['repairs_per_second'])}/s{workers}"
+    convention = statistics["convention"]
     for line in (
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
+        *([f"distances {convention}: {MEANINGS[convention]}"] if convention in MEANINGS else []),
         f"start     {format_cost(start['cost'])} ({start['source']})",
         f"solution  {format_cost(cost)} ({gain}{compared}), "
         f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] > 1 else ''}",

@@ -13,6 +13,7 @@ from specahd.routing.base import I, S
 from specahd.routing.formats import sol
 from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import RoutingProblem
+from specahd.routing.vehicles.joined_routes import join_routes
 
 
 class VehicleProblem(RoutingProblem[I, S]):
@@ -75,6 +76,15 @@ class VehicleProblem(RoutingProblem[I, S]):
     def routes(self, solution: Any) -> Sequence[Sequence[int]]:
         routes: Sequence[Sequence[int]] = solution
         return routes
+
+    def fewer_vehicles(self, instance: Any, solution: Any, most: float) -> Any:
+        problem: Any = self  # a subclass adds cost and check
+
+        def admit(trial: Any) -> bool:
+            return problem.cost(instance, trial) <= most and not problem.check(instance, trial)
+
+        timed = getattr(instance, "windows", None) is not None
+        return join_routes(instance, solution, admit, turn=not timed)
 
     def read_solution(self, path: Path, instance: Any | None = None) -> tuple[Any, float | None]:
         return sol.read(path, None if instance is None else instance.demands)
