@@ -1,5 +1,6 @@
 """A command, as a user meets it: a process with a command line, an exit status and two streams."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from commands import run, start
 from specahd.config.cli import _CommandState
+from specahd.config.process import ScreenHandler
 
 COMMAND = """
 import sys
@@ -326,3 +328,13 @@ def test_commands_at_one_time_get_a_folder_each(folder: Path, kind: str, words: 
     assert [path.name[9:] for path in made] == ["", "-2", "-3"]
     for path in made:
         assert [each.read_text() for each in path.rglob("done")] == ["0"]
+
+
+def test_a_warning_reaches_the_screen_and_its_repetitions_only_the_log(capsys):
+    log = logging.Logger("specahd.tested")
+    log.addHandler(ScreenHandler())
+    for number in range(3):
+        log.warning("%s: attempt %d follows.", "host", number)
+    log.warning("The host counts no tokens.")
+    shown = capsys.readouterr().err
+    assert shown == "host: attempt 0 follows.\nThe host counts no tokens.\n"

@@ -27,5 +27,5 @@ def serve(*faults, bad=None, **options):
 
 
 def proposer(server, **options):
-    quick = {"timeout": 5.0, "attempts": 3, "backoff": 0.01, "patience": 0.05}
+    quick = {"timeout": 5.0, "attempts": 3, "deadline": 60.0, "backoff": 0.01, "patience": 0.05}
     return ChatProposer("tested", server.url, **(quick | options))

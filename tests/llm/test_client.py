@@ -7,10 +7,12 @@ from client_setup import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
 from server import Server
 from server_behaviour import BAD, FAULTS, TRICKLES, Schedule, Script, offline
 
-from specahd.core.errors import ServiceError, TransportError
+from specahd.core.errors import ServiceError, ServiceUnavailable, TransportError
 from specahd.llm import service_client
 from specahd.llm.client import USELESS
+from specahd.llm.faults import RetryableError
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
+from specahd.llm.service_client import ServiceClient
 
 PATIENT = 0.7  # seconds: short for a test, long for a reply on a busy machine
 PASSING = (*(fault for fault in FAULTS if fault != "blanks"), "408", "409")
@@ -149,11 +151,44 @@ def test_a_fault_that_stays_is_no_reply(behaviour):
     assert server.counts == {behaviour: 2}
 
 
+def test_all_attempts_of_a_request_have_one_deadline():
+    with serve(*["silence"] * 99, stall=9.0) as server:
+        asker = proposer(server, attempts=99, timeout=0.4, deadline=1.0)
+        started = time.monotonic()
+        allowed = r"within 0\.\d seconds; llm\.attempts=99 and llm\.deadline=1 allow no further"
+        with pytest.raises(ServiceUnavailable, match=allowed):
+            asker.propose(request())
+    assert time.monotonic() - started < 6.0
+    assert 1 <= server.counts["silence"] <= 4
+
+
+def test_a_deadline_is_five_timeouts_and_leaves_no_long_wait():
+    with serve("busy for seconds", wait=3600) as server:
+        asker = proposer(server, timeout=7.0, deadline=None, patience=60.0)
+        with pytest.raises(ServiceUnavailable, match=r"429 .*llm\.deadline=35 "):
+            asker.propose(request())
+
+
+def test_a_queue_before_an_attempt_is_not_part_of_the_deadline():
+    client = ServiceClient("http://127.0.0.1:1/v1", group="llm", deadline=0.5, backoff=0)
+    seen = []
+
+    def attempt(begin):
+        time.sleep(0.3)
+        seen.append(begin())
+        if len(seen) < 3:
+            raise RetryableError("busy")
+        return "answer"
+
+    service = client.service("tested", "llm.model")
+    assert client.request(service, attempt, "did not reply") == "answer"
+
+
 def test_blanks_without_end_are_silence():
     with serve("blanks", "slow refusal", stall=9.0) as server:
         started = time.monotonic()
-        assert proposer(server, timeout=PATIENT).propose(request()).text == GOOD
-    assert time.monotonic() - started < 6.0
+        assert proposer(server, timeout=PATIENT, attempts=9).propose(request()).text == GOOD
+    assert time.monotonic() - started < 9.0
 
 
 @pytest.mark.parametrize("behaviour", TRICKLES)
@@ -193,7 +228,7 @@ def test_no_service_is_waited_for_longer_than_patience():
 
 def test_closing_ends_the_wait():
     with serve("busy for seconds", wait=3600) as server:
-        asker = proposer(server, patience=60.0)
+        asker = proposer(server, patience=30.0)
         threading.Timer(0.3, asker.close).start()
         started = time.monotonic()
         with pytest.raises(TransportError, match="was closed"):

@@ -121,6 +121,7 @@ def test_no_other_service_gets_the_key_of_openai(monkeypatch):
         ("timeout", 0),
         ("timeout", float("nan")),
         ("attempts", "many"),
+        ("deadline", 0),
         ("backoff", -1),
         ("patience", True),
         ("input_price", -0.5),

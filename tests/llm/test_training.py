@@ -127,9 +127,14 @@ def test_replies_without_a_program_end_a_run_which_then_goes_on(tmp_path):
 def test_a_service_that_stays_away_ends_a_run_which_then_goes_on(faultless, tmp_path):
     schedule = Schedule(seed=3, bad=0.3)
     with server(_Fading(schedule, Script(faults=("503",) * 1000), 9)) as fake:
-        done = train(tmp_path, fake.url, "llm.attempts=1", "hydra.run.dir=run", check=False)
+        done = train(tmp_path, fake.url, "llm.attempts=2", "hydra.run.dir=run", check=False)
         assert done.returncode == 1
         assert "did not reply" in done.stderr
+        told = r"^tested at .*: status 503 \(Overloaded\); attempt 2 of 2 follows in 0\.\d s\.$"
+        assert re.search(told, done.stderr, re.MULTILINE)
+        # No request is made more often than that.
+        asked = Counter(exchange.sample for exchange in fake.exchanges)
+        assert max(asked.values()) == 2
         assert "Go on with: python -m specahd.train resume=run" in done.stderr
         assert not FATAL.search(done.stderr)
         assert 0 < outcomes(tmp_path / "run").total() < 24

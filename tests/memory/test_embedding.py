@@ -217,7 +217,7 @@ def test_many_programs_go_in_batches_and_models_are_asked_at_once():
 
 def test_an_interrupted_wait_ends_the_asking():
     with FakeEmbeddingServer(*["503"] * 99) as fake_server:
-        compared = memory(fake_server, attempts=1000, backoff=60, patience=60)
+        compared = memory(fake_server, attempts=1000, deadline=3600, backoff=60, patience=60)
         compared.judge(program(1))
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):

@@ -42,8 +42,8 @@ CONTRACT = Contract.of(
 class Scripted:
     """Answers as a faulty service would: some replies bad, some requests lost at first."""
 
-    def __init__(self, bad=0.3, lost=0.1, dead=False):
-        self.bad, self.lost, self.dead = bad, lost, dead
+    def __init__(self, bad=0.3, lost=0.1, dead=False, error=TransportError):
+        self.bad, self.lost, self.dead, self.error = bad, lost, dead, error
         self.calls = []
         self.prompts = []
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class Scripted:
         time.sleep(rng.random() * 0.004)
         bad, lost, constant = rng.random() < self.bad, rng.random() < self.lost, rng.integers(40)
         if self.dead or (lost and first):
-            raise TransportError("Connection reset.")
+            raise self.error("Connection reset.")
         if request.operator.wants_text:
             return Reply("" if bad else f"Remark {request.index}.", 30, 20, 0.25)
         if bad:

@@ -15,7 +15,7 @@ from scripted_run import CONTRACT, WRITE, InTurn, Scripted, run
 from specahd.core import journal as journals
 from specahd.core.budget import Allowance
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.errors import ConfigError, RunFailed, TransportError
+from specahd.core.errors import ConfigError, RunFailed, ServiceUnavailable, TransportError
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
 from specahd.runs.files import CURSOR
@@ -124,6 +124,13 @@ def test_a_dead_service_stops_the_run(tmp_path):
     with pytest.raises(TransportError):
         run(tmp_path / "run", proposer, samplers=1)
     assert proposer.calls.count(0) == REISSUES + 1
+
+
+def test_a_service_that_was_asked_as_often_as_allowed_is_not_asked_again(tmp_path):
+    proposer = Scripted(dead=True, error=ServiceUnavailable)
+    with pytest.raises(ServiceUnavailable):
+        run(tmp_path / "run", proposer, samplers=1)
+    assert proposer.calls.count(0) == 1
 
 
 def test_a_round_takes_no_more_than_it_is_given(tmp_path):

@@ -27,8 +27,9 @@ GROUPS: Mapping[str, str] = {
 _SERVICE: Mapping[str, str] = {
     "base_url": "its address, before /chat/completions or /embeddings",
     "api_key_env": "the environment variable that holds its key; null: it wants none",
-    "timeout": "seconds for a request",
+    "timeout": "seconds for an attempt",
     "attempts": "how often one request is made before it fails",
+    "deadline": "seconds for all attempts of a request; null: five times timeout",
     "backoff": "seconds of the longest first wait between attempts; it doubles",
     "patience": "seconds of the longest wait between attempts",
     "options": "sent with every request: +{group}.options.NAME=VALUE",

@@ -1,8 +1,11 @@
 """The process of a command: its standard streams, its warnings, and its handling of Ctrl-C."""
 
+import logging
+import math
 import os
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +15,8 @@ from specahd.core.errors import FileWarning
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended."""
+
+_INTERVAL = 5.0
 
 
 def open_closed_streams() -> None:
@@ -24,6 +29,23 @@ def open_closed_streams() -> None:
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
+class ScreenHandler(logging.Handler):
+    """Handler that shows warnings as lines on standard error, where the progress is.
+
+    Of warnings with the same format at most one in five seconds is shown.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: dict[str, float] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        now = time.monotonic()
+        if now - self._shown.get(record.msg, -math.inf) >= _INTERVAL:
+            self._shown[record.msg] = now
+            sys.stderr.write(f"{record.getMessage()}\n")
 
 
 class _InterruptHandler:

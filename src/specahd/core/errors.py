@@ -15,6 +15,7 @@ can correct, a service that is not available, or a bug in specahd.
     │   ├── NotEnoughMemory  a request does not fit into memory
     │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
+    │   └── ServiceUnavailable  it was made as often and as long as the options allow
     ├── RunFailed            one sentence for the user; commands exit with status 1
     │   └── JournalError     the journal cannot be written; the run must stop
     ├── InvalidAnswer        inside the sandbox child only: a program's answer is invalid;
@@ -63,6 +64,10 @@ class ServiceError(UserError):
 
 class TransportError(SpecAHDError):
     """A request got no reply from its service."""
+
+
+class ServiceUnavailable(TransportError):
+    """A request got no reply, as often and as long as the options allow it to be made."""
 
 
 class RunFailed(SpecAHDError):

@@ -48,7 +48,7 @@ class ChatProposer:
         US dollars per million tokens; None: a cached token costs the input price.
     requests_per_minute, tokens_per_minute
         Limits of the service; requests wait so as not to exceed them. None: no limit.
-    timeout, attempts, backoff, patience
+    timeout, attempts, deadline, backoff, patience
         Those of :class:`~specahd.llm.service_client.ServiceClient`.
     stream
         Whether replies are requested as streams, which keeps connections active.
@@ -76,7 +76,8 @@ class ChatProposer:
         requests_per_minute: int | None = None,
         tokens_per_minute: int | None = None,
         timeout: float = 120.0,
-        attempts: int = 6,
+        attempts: int = 10,
+        deadline: float | None = None,
         backoff: float = 1.0,
         patience: float = 60.0,
         stream: bool = False,
@@ -90,6 +91,7 @@ class ChatProposer:
             group="llm",
             timeout=timeout,
             attempts=attempts,
+            deadline=deadline,
             backoff=backoff,
             patience=patience,
         )
@@ -167,7 +169,7 @@ class ChatProposer:
 
         Raises
         ------
-        TransportError
+        ServiceUnavailable
             Every attempt failed.
         ServiceError
             The service refuses every request, or its last replies were all useless.
@@ -175,7 +177,9 @@ class ChatProposer:
         with self._lock:
             if len(self._useless) >= USELESS:
                 raise ServiceError(self._objection())
-        reply = self._client.request(self._service, lambda: self._attempt(request), "did not reply")
+        reply = self._client.request(
+            self._service, lambda begin: self._attempt(request, begin), "did not reply"
+        )
         kind = _useless_kind(reply, request)
         with self._lock:
             if kind is None or any(kind != earlier for earlier, _ in self._useless):
@@ -195,14 +199,13 @@ class ChatProposer:
             f"{kind}{f' ({came})' if came else ''}; {_CURES[kind]}."
         )
 
-    def _attempt(self, request: Request) -> Reply:
+    def _attempt(self, request: Request, begin: Callable[[], float]) -> Reply:
         # Estimate: four characters a token, at least the count of the last request. It remains
         # if there is no reply.
         slot = self._limiter.acquire(max(len(request.prompt) // 4, self._expected))
-        deadline = self._client.deadline()
         label = f"{request.id}-{request.hash[:16]}"
         try:
-            completion = self._complete(request.prompt, deadline, label)
+            completion = self._complete(request.prompt, begin, label)
         except Blocked as refusal:
             return Reply(str(refusal), model=self._service.model, provider=self._provider)
         usage = completion.usage
@@ -231,7 +234,7 @@ class ChatProposer:
         if self._service.model in listed:
             return
         try:
-            self._complete("Answer with the one word ready.", deadline, "preflight")
+            self._complete("Answer with the one word ready.", lambda: deadline, "preflight")
         except Refusal as refusal:
             if refusal.status != 404 or not listed:
                 raise
@@ -239,11 +242,13 @@ class ChatProposer:
         except Blocked:
             return
 
-    def _complete(self, prompt: str, deadline: float, label: str) -> Completion:
+    def _complete(self, prompt: str, begin: Callable[[], float], label: str) -> Completion:
+        # The first use imports modules, which is not the service's time.
+        create = self._client.openai.chat.completions.with_raw_response.create
         return self._client.attempt(
             self._service,
-            self._client.openai.chat.completions.with_raw_response.create,
-            deadline,
+            create,
+            begin(),
             read_completion,
             model=self._service.model,
             messages=[{"role": "user", "content": prompt}],

@@ -8,6 +8,7 @@ a cause nor as a context.
 """
 
 import logging
+import random
 import socket
 import ssl
 import threading
@@ -20,9 +21,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
-import tenacity
 
-from specahd.core.errors import ConfigError, TransportError
+from specahd.core.errors import ConfigError, ServiceUnavailable, TransportError
 from specahd.core.services import host_of
 from specahd.llm.completion import NoReply, read_models
 from specahd.llm.faults import Complaint, RetryableError, retry_after
@@ -59,6 +59,9 @@ class ServiceClient:
         address to the last byte of the answer, redirects included.
     attempts
         Number of attempts of a request before it fails.
+    deadline
+        Seconds for a request, its attempts and the waits between them together, not counting rate
+        limits. None: five times ``timeout``.
     backoff, patience
         Seconds of the longest wait after the first attempt, which doubles with
         each further one, and of the longest wait of all, Retry-After included.
@@ -78,14 +81,19 @@ class ServiceClient:
         *,
         group: str,
         timeout: float = 120.0,
-        attempts: int = 6,
+        attempts: int = 10,
+        deadline: float | None = None,
         backoff: float = 1.0,
         patience: float = 60.0,
     ) -> None:
         self.host = host_of(base_url, group)
+        self._group = group
         self.base_url = base_url
         self._timeout = number_option(f"{group}.timeout", timeout, 0.001)
         self._attempts = int(number_option(f"{group}.attempts", attempts, 1))
+        self._deadline = number_option(
+            f"{group}.deadline", 5 * self._timeout if deadline is None else deadline, 0.001
+        )
         self._backoff = number_option(f"{group}.backoff", backoff, 0)
         self._patience = number_option(f"{group}.patience", patience, 0)
         self._key = find_key(api_key_env, self.host, group) if api_key_env is not None else None
@@ -135,33 +143,40 @@ class ServiceClient:
         if self._closed.wait(seconds):
             raise TransportError(f"{self.host} is not asked again: the client was closed.")
 
-    def request(self, service: Service, attempt: Callable[[], T], failed: str) -> T:
+    def request(
+        self, service: Service, attempt: Callable[[Callable[[], float]], T], failed: str
+    ) -> T:
         """Make a request, with retries.
 
         Parameters
         ----------
+        attempt
+            Makes the request once. It is given a function that starts the time of the attempt and
+            returns its deadline; the seconds before that, in a queue, do not count.
         failed
             Message for a service that answered no attempt.
 
         Raises
         ------
-        TransportError
+        ServiceUnavailable
             No attempt was answered.
+        TransportError
+            The client was closed.
         ServiceError
             The service refuses every request.
         """
 
-        def warn(state: tenacity.RetryCallState) -> None:
-            _LOG.warning(
-                "%s: %s; attempt %d follows in %.1f s.",
-                *(service, _to_fault(state), state.attempt_number + 1, state.upcoming_sleep),
-            )
+        def warn(fault: RetryableError, number: int, wait: float) -> None:
+            told = f"attempt {number} of {self._attempts} follows in {wait:.1f} s"
+            _LOG.warning("%s: %s; %s.", service, fault, told)
 
-        stop = tenacity.stop_after_attempt(self._attempts)
         try:
-            return self._retrying(stop=stop, before_sleep=warn)(attempt)
+            return self._repeat(attempt, self._attempts, self._timeout, self._deadline, warn)
         except RetryableError as fault:
-            raise TransportError(f"{service} {failed}: {fault}.") from None
+            raise ServiceUnavailable(
+                f"{service} {failed}: {fault}; {self._group}.attempts={self._attempts} and "
+                f"{self._group}.deadline={self._deadline:g} allow no further attempt."
+            ) from None
 
     def probe(self, question: Callable[[float], T]) -> T:
         """Make one request before a run, within the deadline and without logging.
@@ -171,28 +186,41 @@ class ServiceClient:
         RetryableError
             No attempt was answered within :data:`PREFLIGHT` seconds.
         """
-        deadline = time.monotonic() + PREFLIGHT
-        stop = tenacity.stop_after_attempt(_BRIEFLY) | tenacity.stop_before_delay(PREFLIGHT)
-        return self._retrying(stop=stop)(question, deadline)
+        return self._repeat(lambda begin: question(begin()), _BRIEFLY, PREFLIGHT, PREFLIGHT)
 
-    def _retrying(self, **when: Any) -> tenacity.Retrying:
-        return tenacity.Retrying(
-            wait=self._wait,
-            retry=tenacity.retry_if_exception_type(RetryableError),
-            before=lambda _: self.pause(0),
-            sleep=self.pause,
-            reraise=True,
-            **when,
-        )
+    def _repeat(
+        self,
+        attempt: Callable[[Callable[[], float]], T],
+        attempts: int,
+        timeout: float,
+        left: float,
+        warn: Callable[[RetryableError, int, float], None] = lambda *_: None,
+    ) -> T:
+        """Attempt a request until it is answered, within ``left`` seconds in all."""
+        began = 0.0
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds to the next attempt: full jitter, but no less than asked for."""
-        jitter = tenacity.wait_random_exponential(self._backoff, self._patience)(state)
-        return max(jitter, min(_to_fault(state).retry_after, self._patience))
+        def begin() -> float:
+            nonlocal began
+            began = time.monotonic()
+            return began + min(timeout, left)
 
-    def deadline(self) -> float:
-        """Return the deadline of a request that is made now."""
-        return time.monotonic() + self._timeout
+        number = 0
+        while True:
+            number += 1
+            self.pause(0)
+            try:
+                return attempt(begin)
+            except RetryableError as error:
+                fault = error
+            left -= time.monotonic() - began
+            # Full jitter, but no less than the service asks for.
+            longest = min(self._backoff * 2.0 ** min(number - 1, 60), self._patience)
+            wait = max(random.uniform(0, longest), min(fault.retry_after, self._patience))
+            if number >= attempts or wait >= left:
+                raise fault
+            warn(fault, number + 1, wait)
+            self.pause(wait)
+            left -= wait
 
     def list_models(self, service: Service, deadline: float) -> list[str]:
         """Return the models that the service lists, none if it has no list."""
@@ -241,7 +269,7 @@ class ServiceClient:
                 error.status_code, complaint, retry_after(error.response.headers)
             )
         except openai.APITimeoutError:
-            problem = RetryableError(f"no answer within {round(seconds, 1):g} seconds")
+            problem = RetryableError(f"no answer within {max(round(seconds, 1), 0.1):g} seconds")
         except openai.APIConnectionError as error:
             problem = RetryableError(f"no connection ({service.quote(str(error.__cause__))})")
         self.pause(0)
@@ -341,8 +369,3 @@ class _PunctualClient(openai.DefaultHttpxClient):
 def _certificates(trust_env: bool) -> ssl.SSLContext:
     """Read the trusted certificates once for all clients: it takes 50 ms."""
     return httpx2.create_ssl_context(trust_env=trust_env)
-
-
-def _to_fault(state: tenacity.RetryCallState) -> RetryableError:
-    fault = state.outcome.exception() if state.outcome else None
-    return fault if isinstance(fault, RetryableError) else RetryableError("no attempt was made")

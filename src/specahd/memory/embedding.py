@@ -32,6 +32,7 @@ def embedded(
     batch: int = 16,
     timeout: float = 120.0,
     attempts: int = 24,
+    deadline: float | None = None,
     backoff: float = 1.0,
     patience: float = 20.0,
     options: Mapping[str, Any] | None = None,
@@ -46,7 +47,7 @@ def embedded(
         The server's name of each encoder, by its name in records.
     cache
         The folder in which vectors are stored; None stores nothing.
-    base_url, api_key_env, batch, timeout, attempts, backoff, patience, options
+    base_url, api_key_env, batch, timeout, attempts, deadline, backoff, patience, options
         Those of :class:`~specahd.memory.endpoint.Endpoint`.
     memory
         Options of :class:`~specahd.memory.memory.Memory`.
@@ -68,6 +69,7 @@ def embedded(
         batch=batch,
         timeout=timeout,
         attempts=attempts,
+        deadline=deadline,
         backoff=backoff,
         patience=patience,
         options=options,

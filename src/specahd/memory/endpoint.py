@@ -103,14 +103,14 @@ class Endpoint:
 
         Raises
         ------
-        TransportError
+        ServiceUnavailable
             Every attempt failed.
         ServiceError
             The server refuses every request.
         """
         return self._client.request(
             service,
-            lambda: self._vectors(service, texts, dimension, self._client.deadline()),
+            lambda begin: self._vectors(service, texts, dimension, begin()),
             "gave no vectors",
         )
 

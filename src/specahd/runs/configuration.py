@@ -12,7 +12,7 @@ _LIMIT = 1 << 18
 WITHOUT_EFFECT = (
     *("executor", "tracking", "sandbox", "record", "search.samplers"),
     *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
-    *("memory.attempts", "memory.backoff", "memory.patience", "memory.cache"),
+    *("memory.attempts", "memory.deadline", "memory.backoff", "memory.patience", "memory.cache"),
 )
 """Options and groups on which no result depends.
 

@@ -15,7 +15,7 @@ _IRRELEVANT = (
     # Access to a service, and its prices.
     *("llm.api_key_env", "llm.input_price", "llm.cached_input_price", "llm.output_price"),
     *("llm.requests_per_minute", "llm.tokens_per_minute", "llm.timeout", "llm.attempts"),
-    *("llm.backoff", "llm.patience", "llm.stream"),
+    *("llm.deadline", "llm.backoff", "llm.patience", "llm.stream"),
 )
 _CLASS = "._target_"
 _CALLING = ("_partial_", "_recursive_", "_convert_")

@@ -8,7 +8,7 @@ from typing import Any
 
 from specahd.core.budget import Ledger
 from specahd.core.contract import Request
-from specahd.core.errors import TransportError
+from specahd.core.errors import ServiceUnavailable, TransportError
 from specahd.core.journal import JournalFile
 from specahd.core.proposer import Proposer, Reply
 from specahd.core.tariff import FREE
@@ -64,11 +64,12 @@ class RequestPool:
             try:
                 reply = self._proposer.propose(request)
                 break
-            except TransportError:
+            except TransportError as error:
                 # Without a reply the ticket is refunded; the repeated request takes a new one.
+                last = attempt == REISSUES or isinstance(error, ServiceUnavailable)
                 if not text:
                     self._ledger.refund()
-                if self._closing or attempt == REISSUES or not (text or self._ledger.take()):
+                if self._closing or last or not (text or self._ledger.take()):
                     raise
         self._ledger.count(reply, auxiliary=text)
         with self._lock:
