@@ -1,7 +1,7 @@
 import pytest
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.llm.keys import KEY_FILE, find_key
+from specahd.llm.keys import KEY_FILE, find_key, require_keys
 
 SECRET = "sk-canary-0123456789abcdef"
 
@@ -63,7 +63,44 @@ def test_a_key_in_place_of_a_variable_is_not_repeated(variable):
     assert not variable or str(variable) not in str(refusal.value)
 
 
+def test_a_key_without_a_name_is_for_one_service(tmp_path, monkeypatch):
+    path = keep(tmp_path, monkeypatch, b"of-one-service-only")
+    assert find_key("A_KEY", "one").value == find_key("A_KEY", "one").value
+    told = rf"^The key in {path} is for one, so two is not sent it; set B_KEY, or .* B_KEY=KEY\.$"
+    with pytest.raises(ConfigError, match=told):
+        find_key("B_KEY", "two")
+    monkeypatch.setenv("B_KEY", SECRET)
+    assert find_key("B_KEY", "two").value == SECRET
+
+
+def test_a_file_may_name_a_key_for_each_variable(tmp_path, monkeypatch):
+    content = b"# Of the group.\nA_KEY=first==\n\nB_KEY= second \n"
+    path = keep(tmp_path, monkeypatch, content)
+    for variable, service, group, value in (
+        ("A_KEY", "one", "llm", "first=="),
+        ("B_KEY", "two", "llm", "second"),
+        ("B_KEY", "three", "memory", "second"),
+    ):
+        key = find_key(variable, service, group)
+        assert (key.value, key.source) == (value, str(path))
+    with pytest.raises(ConfigError, match=r"key of four in .* C_KEY, or in a line C_KEY=KEY"):
+        find_key("C_KEY", "four")
+    keep(tmp_path, monkeypatch, b"A_KEY=first\nsecond")
+    with pytest.raises(ConfigError, match="one key"):
+        find_key("A_KEY", "one")
+
+
+def test_a_mixture_does_not_share_the_key_of_a_file(tmp_path, monkeypatch):
+    keep(tmp_path, monkeypatch, b"of-a-mixture")
+    proposers = {
+        name: {"api_key_env": f"{name.upper()}_KEY", "base_url": f"https://{name}/v1"}
+        for name in ("one", "two")
+    }
+    with pytest.raises(ConfigError, match=r"is for one, so two is not sent it; set TWO_KEY"):
+        require_keys({"proposers": proposers})
+
+
 def test_the_file_is_not_for_other_services(monkeypatch, tmp_path):
     keep(tmp_path, monkeypatch, SECRET.encode())
-    with pytest.raises(ConfigError, match=r"the key of there in .* A_KEY; "):
+    with pytest.raises(ConfigError, match=r"the key of there in .* A_KEY, "):
         find_key("A_KEY", "there", "memory")

@@ -11,13 +11,16 @@ from specahd.core.services import check_variable, host_of
 from specahd.llm.masking import MASK, mask_secret
 
 KEY_FILE = "SPECAHD_API_KEY_FILE"
-"""Environment variable that names a file with one key."""
+"""Environment variable that names a file: one key, or a line NAME=KEY for each variable."""
 
 _KEYLESS = {"llm": "llm=offline", "memory": "memory=structural"}
 # Numbers of consecutive letters and digits of a key that are masked, in a reply and in a message.
 # A reply needs more, because a program may share a word with the key (sk-no-key-required).
 _OF_REPLY, _OF_MESSAGE = 12, 6
 _KEY = re.compile(r"[!-~]+")
+_LINE = re.compile(r"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=(.*)")
+_OWNERS: dict[str, str] = {}
+"""The service of each key that stands in a file without a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     Parameters
     ----------
     variable
-        Name of the environment variable, which takes precedence. The file is for the language
-        model only: its key must not be sent to another service.
+        Name of the environment variable, which takes precedence. A key that stands in the file
+        without a name is for one service, a language model: no other is sent it.
     service
         The name of the service, for messages.
     group
@@ -61,31 +64,51 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     Raises
     ------
     ConfigError
-        There is no key, or the value is not a valid key.
+        There is no key, the value is not a valid key, or the key is of another service.
     FileError
         The file cannot be read.
     """
     check_variable(variable, group)
     value, source = os.environ.get(variable, "").strip(), variable
-    path = os.environ.get(KEY_FILE, "").strip() if group == "llm" else ""
+    path = os.environ.get(KEY_FILE, "").strip()
+    named = False
     if not value and path:
-        try:
-            value, source = Path(path).read_text(encoding="utf-8").strip(), path
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not text"
-            raise FileError(f"Cannot read {path}, which {KEY_FILE} names: {reason}.") from None
+        value, named = _read_key(path, variable)
+        source = path
+        if not named and group != "llm":
+            value = ""
     if not value:
-        alternative = f", or in the file that {KEY_FILE} names" if group == "llm" else ""
         raise ConfigError(
-            f"Expected the key of {service} in the environment variable {variable}{alternative}; "
-            f"{_KEYLESS[group]} needs no key."
+            f"Expected the key of {service} in the environment variable {variable}, or in a line "
+            f"{variable}=KEY of the file that {KEY_FILE} names; {_KEYLESS[group]} needs no key."
         )
     # A header accepts no other characters, and its error would contain the key.
     if not _KEY.fullmatch(value):
         raise ConfigError(
             f"Expected one key of printable ASCII characters without spaces in {source}."
         )
+    if source == path and not named:
+        owner = _OWNERS.setdefault(value, service)
+        if owner != service:
+            raise ConfigError(
+                f"The key in {path} is for {owner}, so {service} is not sent it; set {variable}, "
+                f"or write a line NAME=KEY for each provider into the file, such as {variable}=KEY."
+            )
     return Key(value, source)
+
+
+def _read_key(path: str, variable: str) -> tuple[str, bool]:
+    """Return the key that a file holds for a variable, if any, and whether the file names it."""
+    try:
+        text = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise FileError(f"Cannot read {path}, which {KEY_FILE} names: {reason}.") from None
+    lines = [line.strip() for line in text.splitlines() if line.strip() and line[:1] != "#"]
+    found = [match for match in map(_LINE.fullmatch, lines) if match]
+    if not found or len(found) < len(lines):
+        return text, False
+    return dict(match.groups() for match in found).get(variable, "").strip(), True
 
 
 def require_keys(options: object, group: str = "llm") -> None:
