@@ -87,13 +87,16 @@ def test_the_end_and_the_model_are_read_if_they_are_words():
         ),
         (
             {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}},
-            Usage(9, 5, 0),
+            Usage(9, 5, None),
         ),
         (
             {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 50}},
-            Usage(9, 9, 0),
+            Usage(9, 9, None),
         ),
-        ({"prompt_tokens": -9, "completion_tokens": "4"}, Usage(0, 0, 0)),
+        ({"prompt_tokens": -9, "completion_tokens": "4"}, Usage(None, 0, 4)),
+        ({"prompt_tokens": 1200.0, "completion_tokens": 4.5}, Usage(1200, 0, None)),
+        ({"prompt_tokens": True, "completion_tokens": 10**400}, None),
+        ({}, None),
         (None, None),
     ],
 )
@@ -107,8 +110,10 @@ def test_a_stream_is_put_together():
     usage = json.dumps({"choices": [], "usage": counted})
     expected = Completion("{A\u2028}", Usage(3, 0, 2), "stop")
     assert streamed(*events, usage, "[DONE]") == expected
-    # Some services count in the last piece, and some end without the mark.
+    # Some services count in the last piece, and some end without the mark, or with zeros.
     assert streamed(*events, usage) == expected
+    zeros = json.dumps({"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}})
+    assert streamed(*events, usage, zeros) == expected
 
 
 @pytest.mark.parametrize(
@@ -134,6 +139,11 @@ def test_a_stream_is_put_together():
 def test_a_body_without_a_reply_says_why(body, reason):
     with pytest.raises(NoReply, match=reason):
         read_completion(body)
+
+
+def test_a_byte_order_mark_is_passed_over():
+    body = json.dumps(whole({"content": "said"})).encode("utf-8-sig")
+    assert read_completion(body).text == "said"
 
 
 def test_bytes_that_are_no_text_are_replaced():

@@ -208,26 +208,30 @@ class ChatProposer:
             completion = self._complete(request.prompt, begin, label)
         except Blocked as refusal:
             return Reply(str(refusal), model=self._service.model, provider=self._provider)
-        usage = completion.usage
-        if usage is None:
-            if not self._uncounted:
-                self._uncounted = True
-                _LOG.warning("%s counts no tokens; four characters count as one.", self._service)
-            usage = Usage(len(request.prompt) // 4, 0, len(completion.text) // 4)
-        self._expected = usage.prompt + usage.completion
+        usage = completion.usage or Usage(None, 0, None)
+        prompt = usage.prompt or len(request.prompt) // 4
+        answer = usage.completion or completion.written // 4
+        # A reply without a character may be of no tokens.
+        if usage.prompt is None or (usage.completion is None and answer):
+            self._warn_uncounted()
+        self._expected = prompt + answer
         self._limiter.correct(slot, self._expected)
         fresh, cached, output = self._prices
-        dollars = (usage.prompt - usage.cached) * fresh + usage.cached * cached
-        dollars = (dollars + usage.completion * output) / 1e6
+        dollars = (prompt - usage.cached) * fresh + usage.cached * cached + answer * output
         # Masked here, so that the same text is hashed, stored and replayed.
         text = self._service.reply(completion.text)
         finish, model = completion.finish_reason, completion.model or self._service.model
         return Reply(
-            *(text, usage.prompt, usage.completion, dollars),
+            *(text, prompt, answer, dollars / 1e6),
             finish and self._service.quote(finish),
             self._service.quote(model),
             self._provider,
         )
+
+    def _warn_uncounted(self) -> None:
+        if not self._uncounted:
+            self._uncounted = True
+            _LOG.warning("%s counts no tokens; four characters count as one.", self._service)
 
     def _examine(self, deadline: float) -> None:
         listed = self._client.list_models(self._service, deadline)

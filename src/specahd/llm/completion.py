@@ -6,7 +6,7 @@ itself, since servers do not always send the form that was requested.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -16,6 +16,9 @@ from specahd.llm.parsing import MAX_LENGTH
 _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
 """Finish reasons that mean a failure of the service, not a reply of the model."""
 _END = "[DONE]"
+_MOST_TOKENS = 10**9
+"""Largest credible count of tokens of one reply."""
+_DIGITS = 18
 _ANSWERS = ("content", "refusal")
 _THOUGHTS = ("reasoning_content", "reasoning")
 _TEXTS = ("text", "output_text", None)
@@ -38,21 +41,28 @@ class NoReply(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a service counted; the cached ones are part of the prompt's."""
+    """Tokens that a service counted, None where it gives no count above 0.
 
-    prompt: int
+    The cached ones are part of the prompt's.
+    """
+
+    prompt: int | None
     cached: int
-    completion: int
+    completion: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's reply, possibly empty; a field is None if the service does not give it."""
+    """A model's reply, possibly empty; a field is None if the service does not give it.
+
+    ``written`` is the number of characters that the model wrote, thoughts included.
+    """
 
     text: str
     usage: Usage | None
     finish_reason: str | None = None
     model: str | None = None
+    written: int = field(default=0, compare=False)
 
 
 def read_completion(body: bytes) -> Completion:
@@ -66,7 +76,7 @@ def read_completion(body: bytes) -> Completion:
     NoReply
         The body is incomplete, is not a chat completion, or has no choice.
     """
-    text = body.decode(errors="replace").strip()
+    text = body.decode("utf-8-sig", errors="replace").strip()
     # Not splitlines: JSON may hold other characters that end a line.
     lines = [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
     if text.startswith("{"):
@@ -81,13 +91,15 @@ def read_completion(body: bytes) -> Completion:
     ends = [reason for choice in choices if (reason := _word(choice, "finish_reason"))]
     if _END not in lines and not ends:
         raise NoReply("the stream broke off")
-    counted = [usage for usage in map(_read_usage, events) if usage is not None]
+    # Some streams count as they go on, and some end with zeros.
+    usage = max(filter(None, map(_read_usage, events)), key=_total, default=None)
     models = [model for event in events if (model := _word(event, "model"))]
     finish = ends[-1] if ends else None
     # Parsing refuses a text that is one character longer than its limit.
     answer = _joined(messages, finish)[: MAX_LENGTH + 1]
+    said = [message.get(name) for message in messages for name in (*_ANSWERS, *_THOUGHTS)]
     return Completion(
-        answer, counted[-1] if counted else None, finish, models[0] if models else None
+        answer, usage, finish, models[0] if models else None, sum(map(len, map(_text, said)))
     )
 
 
@@ -98,7 +110,8 @@ def read_models(body: bytes) -> list[str]:
     except NoReply:
         return []
     entries = entries if isinstance(entries, list) else []
-    return [str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry]
+    names = (_word(entry, "id") for entry in entries if isinstance(entry, dict))
+    return [name for name in names if name is not None]
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -110,7 +123,7 @@ def read_object(text: str) -> dict[str, Any]:
         The body holds no object, or a service's error.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_int=_bounded_int)
     except (ValueError, RecursionError):
         raise NoReply("the body is torn, or not JSON") from None
     if not isinstance(value, dict):
@@ -166,16 +179,32 @@ def _read_usage(event: Mapping[str, Any]) -> Usage | None:
     usage = event.get("usage")
     if not isinstance(usage, dict):
         return None
-    prompt = _read_count(usage.get("prompt_tokens"))
+    prompt, completion = (
+        _read_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
+    )
+    if prompt is completion is None:
+        return None
     details = usage.get("prompt_tokens_details")
     # DeepSeek's own field, sent in addition to OpenAI's or instead of it.
     cached = usage.get("prompt_cache_hit_tokens")
     if isinstance(details, dict) and details.get("cached_tokens") is not None:
         cached = details["cached_tokens"]
-    return Usage(
-        prompt, min(_read_count(cached), prompt), _read_count(usage.get("completion_tokens"))
-    )
+    return Usage(prompt, min(_read_count(cached) or 0, prompt or 0), completion)
 
 
-def _read_count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+def _total(usage: Usage) -> int:
+    return (usage.prompt or 0) + (usage.completion or 0)
+
+
+def _read_count(value: object) -> int | None:
+    """Return a count of tokens above 0, also if it is a float or a text; else None."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = _bounded_int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 < value <= _MOST_TOKENS and value == int(value) else None
+
+
+def _bounded_int(digits: str) -> int | float:
+    """Return an integer; one of more digits than any count has becomes a float."""
+    return int(digits) if len(digits) <= _DIGITS else float(digits)

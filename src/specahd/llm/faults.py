@@ -43,8 +43,6 @@ _NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.
 _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
 # Number of characters of a message that are shown, and that are read.
 _LONGEST, _READ = 200, 10_000
-# Number of ``error`` fields around an error that are opened.
-_DEPTH = 8
 
 
 class RetryableError(Exception):
@@ -74,18 +72,16 @@ class Complaint:
 
     @classmethod
     def from_field(cls, error: object) -> "Complaint":
-        """Read an ``error`` field of any form, which may lie in fields of the same name."""
-        for _ in range(_DEPTH):
-            inner = error.get("error") if isinstance(error, Mapping) else None
-            if not isinstance(inner, Mapping | str):
-                break
-            error = inner
+        """Read an ``error`` field of any form."""
+        # Not by recursion: a body may be nested as deeply as it likes.
+        while isinstance(error, Mapping) and isinstance(error.get("error"), Mapping | str):
+            error = error["error"]
         if not isinstance(error, Mapping):
             return cls(message=error if isinstance(error, str) else "")
-        codes, message = (error.get("code"), error.get("type")), error.get("message")
+        codes = (error.get("code"), error.get("type"))
         return cls(
-            frozenset(str(code).lower() for code in codes if isinstance(code, int | str)),
-            message if isinstance(message, str) else "",
+            frozenset(_in_words(code).lower() for code in codes if code is not None),
+            _in_words(error.get("message", "")),
         )
 
     @classmethod
@@ -103,6 +99,14 @@ class Complaint:
     @property
     def blocked(self) -> bool:
         return bool(self.codes & _BLOCKED or _RISKY.search(self.message))
+
+
+def _in_words(value: object) -> str:
+    """Return a field of any form as a text; empty if it is nested too deeply."""
+    try:
+        return str(value)
+    except RecursionError:
+        return ""
 
 
 def is_passing(status: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from specahd.core.plain import Finite, Name
+from specahd.core.plain import Count, Finite, Name
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.proposer import ReplyRecord
 
@@ -84,7 +84,7 @@ class Answer(ReplyRecord, frozen=True, kw_only=True):
 
     sample: Name
     hash: str
-    refunds: int = 0
+    refunds: Count = 0
     request: AskedRequest = AskedRequest([])
 
 
