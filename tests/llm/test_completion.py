@@ -2,8 +2,14 @@ import json
 
 import pytest
 
-from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
-from specahd.llm.parsing import MAX_LENGTH
+from specahd.llm.completion import (
+    MAX_TEXT,
+    Completion,
+    NoReply,
+    Usage,
+    read_completion,
+    read_models,
+)
 
 
 def whole(message, reason="stop", **fields):
@@ -49,7 +55,7 @@ def piece(text, reason=None):
         ({"content": {"type": "text", "text": "said"}}, "said"),
         ({"content": 5}, ""),
         ({}, ""),
-        ({"content": "x" * 2**20}, "x" * (MAX_LENGTH + 1)),
+        ({"content": "x" * 2**20}, "x" * MAX_TEXT),
     ],
 )
 def test_what_a_model_said_is_the_reply(message, text):

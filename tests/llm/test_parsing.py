@@ -87,6 +87,41 @@ ACCEPTED = {
     "a thought in a thought": "<think>a <think> b\n{C}</think>" + GOOD,
     "thoughts by another name": "<thinking>{Hm}</thinking>\n" + GOOD,
     "a thought that is never closed, below": GOOD + "<think>{Or the greatest?}",
+    **{
+        f"thoughts between {before} and {after}": f"{before}{{Hm}}\n{FENCED}</no>\n{after}{GOOD}"
+        for before, after in (
+            ("<think>", "</think>"),
+            ("<thinking>\n", "</thinking>"),
+            ("<thought>", "</thought>"),
+            ("<Thoughts>", "</Thoughts>"),
+            ("<reasoning>", "</reasoning>"),
+            ("<seed:think>", "</seed:think>"),
+            ("[THINK]", "[/THINK]"),
+            ("◁think▷", "◁/think▷"),
+            ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+            ("<|begin_of_thought|>", "<|end_of_thought|><|begin_of_solution|>"),
+            (
+                "<|channel|>analysis<|message|>",
+                "<|end|><|start|>assistant<|channel|>final<|message|>",
+            ),
+            (
+                "<|channel|>commentary to=f <|constrain|>json<|message|>",
+                "<|channel|>final<|message|>",
+            ),
+            ("analysisWe think. ", "assistantfinal"),
+            # Some servers cut off the opening mark.
+            ("", "</thought>"),
+            ("", "[/THINK]"),
+            ("", "<|channel|>final<|message|>"),
+            # Other marks within thoughts are part of them.
+            ("<think>", "</reasoning> [THINK] </think>"),
+        )
+    },
+    "a turn's last token": "<|channel|>final<|message|>{Take the least.}\n"
+    + f"{FENCED[:-1]}<|return|>",
+    "an opening mark alone": "<think>\n" + GOOD,
+    "a closing mark alone, below": GOOD + "</think>\n",
+    "all in thoughts": f"[THINK]{GOOD}[/THINK]",
     "a long thought": f"<think>{'Hm. ' * MAX_LENGTH}</think>{GOOD}",
     "comments in another script": GOOD.replace("    return", "    # → 最小\n    return"),
     "zero width around": "\u200b\n" + GOOD + "\u200b",
@@ -221,13 +256,18 @@ def test_a_function_without_statements_is_one(body):
             r"^The reply is empty \(finish_reason=tool_calls\)\.$",
             Useless.EMPTY,
         ),
+        (
+            Reply("<think>" + GOOD, finish_reason="length"),
+            r"^The reply is truncated .*: It has nothing but thoughts\.$",
+            Useless.TRUNCATED,
+        ),
         (Reply("<think>{A}</think> ", provider="p"), r"^The reply is empty\.$", Useless.EMPTY),
         # As in the journals of earlier versions.
         (Reply(""), r"^Expected a function, got none\.$", Useless.NO_CODE),
         (Reply("Sorry.", finish_reason="stop"), r"^Expected a function", Useless.NO_CODE),
         (Reply(GOOD.replace("choose", "chose"), finish_reason="stop"), "got chose", None),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_an_error_says_how_the_reply_ended(reply, said, kind):
     with pytest.raises(ParseError, match=said) as refused:
@@ -257,6 +297,8 @@ def test_warnings_of_python_are_no_failures():
 
 FLOODS = {
     "thoughts opened": "<think>" * 150_000,
+    "channels opened": "<|channel|>analysis" * 50_000,
+    "channels of spaces": ("<|channel|>analysis" + " " * 200) * 4_000,
     "thoughts closed": "</think>" * 130_000,
     "thoughts both": "<think></think>" * 70_000,
     "fences": "```\n" * (MAX_LENGTH // 4),
@@ -290,9 +332,10 @@ def test_a_flood_is_refused_in_no_time(name):
         ("", ""),
         ("...\n```\n", ""),
         ("<think>cut short", ""),
+        ("[THINK]Hm.[/THINK]Near ones.<|return|>", "Near ones."),
         ("a" * (MAX_TEXT + 1), "a" * MAX_TEXT),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_a_text_is_what_later_prompts_can_bear(reply, text):
     assert parse_text(reply) == text

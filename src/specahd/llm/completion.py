@@ -11,10 +11,11 @@ from itertools import takewhile
 from typing import Any
 
 from specahd.core.proposer import LENGTH
-from specahd.llm.parsing import MAX_LENGTH
 
 _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
 """Finish reasons that mean a failure of the service, not a reply of the model."""
+MAX_TEXT = 1_000_000
+"""Longest text that is kept, in characters; thoughts before an answer may take most of it."""
 _END = "[DONE]"
 _MOST_TOKENS = 10**9
 """Largest credible count of tokens of one reply."""
@@ -68,8 +69,8 @@ class Completion:
 def read_completion(body: bytes) -> Completion:
     """Read the reply from a body.
 
-    A truncated, refused or empty reply is a reply, too. Text beyond the limit of
-    parsing is dropped.
+    A truncated, refused or empty reply is a reply, too. Text beyond :data:`MAX_TEXT`
+    characters is dropped.
 
     Raises
     ------
@@ -95,8 +96,7 @@ def read_completion(body: bytes) -> Completion:
     usage = max(filter(None, map(_read_usage, events)), key=_total, default=None)
     models = [model for event in events if (model := _word(event, "model"))]
     finish = ends[-1] if ends else None
-    # Parsing refuses a text that is one character longer than its limit.
-    answer = _joined(messages, finish)[: MAX_LENGTH + 1]
+    answer = _joined(messages, finish)[:MAX_TEXT]
     said = [message.get(name) for message in messages for name in (*_ANSWERS, *_THOUGHTS)]
     return Completion(
         answer, usage, finish, models[0] if models else None, sum(map(len, map(_text, said)))

@@ -19,7 +19,29 @@ MAX_TEXT = 4000
 """Longest text that is kept of a reply, in characters: later prompts may contain it."""
 
 # These are matched against untrusted text, so none of them may backtrack far.
-_THOUGHT = re.compile(r"<(?P<end>/?)think(?:ing)?>")
+_TAGS = ("think", "thinking", "thoughts?", "reasoning", "seed:think")
+_MARKS = (
+    *((rf"(?i:<{tag}>)", rf"(?i:</{tag}>)") for tag in _TAGS),
+    (r"\[THINK\]", r"\[/THINK\]"),
+    ("◁think▷", "◁/think▷"),
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    # The channels of gpt-oss, and what is left of them without the special tokens.
+    (
+        r"<\|channel\|>(?:analysis|commentary)[^<\n]{0,99}(?:<\|constrain\|>\w{0,99})?<\|message\|>",
+        r"<\|channel\|>final[^<\n]{0,99}<\|message\|>",
+    ),
+    (r"\Aanalysis(?=[A-Z\W])", "assistantfinal"),
+)
+"""Marks before and after the thoughts of models."""
+_THOUGHT = re.compile(
+    "|".join(f"(?P<open{n}>{open})|(?P<end{n}>{end})" for n, (open, end) in enumerate(_MARKS))
+)
+# Tokens that end a turn, which some servers leave in the text.
+_TURN = re.compile(
+    r"<\|(?:im_)?start\|>assistant|<\|(?:end|return|call|im_end|eot_id|endoftext"
+    r"|(?:begin|end)_of_solution|(?:START|END)_RESPONSE)\|>"
+)
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`~]*)")
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?def\s", re.MULTILINE)
 _CODE = re.compile(
@@ -57,11 +79,14 @@ def parse_program(reply: Reply, contract: Contract) -> tuple[str, str]:
     ParseError
         As in :func:`parse_reply`.
     """
+    cut = reply.finish_reason == LENGTH
     try:
+        if cut and is_empty(reply.text):
+            raise ParseError("It has nothing but thoughts.")
         return parse_reply(reply.text, contract)
     except ParseError as error:
         end = f" (finish_reason={reply.finish_reason})" if reply.finish_reason else ""
-        if reply.finish_reason == LENGTH:
+        if cut:
             message = f"The reply is {Useless.TRUNCATED}{end}: {error}"
             raise ParseError(message, Useless.TRUNCATED) from None
         # Replies of earlier versions, without a provider, keep the message that they had.
@@ -84,7 +109,9 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
         The reply does not hold exactly one design sentence in braces and one
         function with the contract's name and arguments.
     """
-    text = _without_thoughts(text.removeprefix("\ufeff"))
+    text = text.removeprefix("\ufeff")
+    # Where all of a reply is marked as thoughts, its answer is among them.
+    text = _without_thoughts(text) if not is_empty(text) else _THOUGHT.sub("", text)
     if len(text) > MAX_LENGTH:
         raise ParseError(f"The reply has {len(text)} characters, more than {MAX_LENGTH}.")
     prose, code = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -117,18 +144,19 @@ def parse_text(text: str) -> str:
 def _without_thoughts(text: str) -> str:
     kept: list[str] = []
     start = 0
-    thinking = False
+    closing: str | None = None
     for mark in _THOUGHT.finditer(text):
-        if mark["end"]:
-            # Some servers cut off the opening mark.
-            if not thinking:
-                kept.clear()
-            thinking, start = False, mark.end()
-        elif not thinking:
+        group = str(mark.lastgroup)
+        if closing is None and group.startswith("open"):
             kept.append(text[start : mark.start()])
-            thinking = True
+            closing = group.replace("open", "end")
+        elif group.startswith("end") and closing in (None, group):
+            # Some servers cut off the opening mark.
+            if closing is None:
+                kept.clear()
+            closing, start = None, mark.end()
     # A truncated reply may have no closing mark.
-    return "".join(kept if thinking else [*kept, text[start:]])
+    return _TURN.sub("", "".join(kept if closing else [*kept, text[start:]]))
 
 
 def _split(text: str) -> tuple[str, str]:
