@@ -41,7 +41,7 @@ Step = Callable[[Path], None]
 """One part of the work, which gets a folder that is removed afterwards."""
 
 _REPAIRS = 1000
-_BUDGET = Budget(4, rounds=1, lower_train=1, upper_train=1, selection=1, validation=1)
+_BUDGET = Budget(0, rounds=1, lower_train=1, upper_train=1, selection=1, validation=1)
 
 
 def compile_loops(config: DictConfig) -> None:

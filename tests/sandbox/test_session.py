@@ -13,6 +13,7 @@ from specahd.sandbox import client
 from specahd.sandbox import session as session_module
 from specahd.sandbox.child_process import cause_of_death
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
+from specahd.sandbox.shared_arrays import SharedArrays
 
 LIMITS = SessionLimits(call_seconds=20.0)
 
@@ -204,6 +205,34 @@ def test_a_stopped_zygote_is_replaced_within_seconds(shared, descendants, monkey
         os.kill(sandbox._clients[False]._process.pid, signal.SIGSTOP)
     assert descendants() == before
     assert time.monotonic() - began < client._ANSWER_SECONDS
+
+
+def test_a_lasting_zygote_serves_one_sandbox_after_another(descendants):
+    before, used = descendants(), []
+    open_files = None
+    for number in (5.0, 6.0, 7.0):
+        arrays = SharedArrays.allocate([{"matrix": (np.float64, (3, 3))}])
+        arrays.writable(0)["matrix"][:] = number
+        with (
+            Sandbox(arrays, [], [HERE], [HONEST, HOSTILE], lasting=True) as sandbox,
+            sandbox.session(PROGRAMS, LIMITS) as session,
+            sandbox.session(PROGRAMS, LIMITS) as other,
+        ):
+            used.append(sandbox._clients[True]._process)
+            for each in (session, other):
+                assert each.call(honest(2)).output[0].tolist() == [number + 2]
+        arrays.close()
+        files = psutil.Process(used[-1].pid).num_fds()
+        assert open_files in (None, files)
+        open_files = files
+        assert descendants() == before + 1
+        if number == 6.0:
+            used[-1].kill()
+            used[-1].wait()
+            open_files = None
+    assert used[0] is used[1] is not used[2]
+    client._close_lasting()
+    assert descendants() == before
 
 
 def test_closing_the_sandbox_ends_open_sessions(shared, descendants):

@@ -233,8 +233,12 @@ def sessions(
 
 
 def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
-    """Return a sandbox for the engine of a problem, which compiles all programs."""
-    return Sandbox(shared, [], compiled=runners(problem))
+    """Return a sandbox for the engine of a problem, which compiles all programs.
+
+    That of a problem of this package keeps its zygote for the next one of this process.
+    """
+    own = type(problem).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return Sandbox(shared, [], compiled=runners(problem), lasting=own)
 
 
 def runners(problem: AnyProblem) -> list[str]:

@@ -22,6 +22,7 @@ from specahd.core.errors import InvalidAnswer, NotCompiled
 from specahd.core.program import Outcome
 from specahd.sandbox import confinement
 from specahd.sandbox.definition import define
+from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import (
     Frame,
     FrameReader,
@@ -72,7 +73,7 @@ _CHUNK = 1 << 16
 def serve(
     connection: socket.socket,
     runners: Mapping[str, Runner],
-    instances: Sequence[Arrays],
+    instances: Sequence[Arrays] | SharedArrays,
     zygote: int,
     restrictions: confinement.Restrictions,
 ) -> NoReturn:
@@ -83,7 +84,8 @@ def serve(
     connection
         The child's end of its pipe.
     runners, instances
-        The runners by name and the arrays by index, as loaded by the zygote.
+        The runners by name and the arrays by index, as loaded by the zygote; or the block of this
+        child's own arrays, which its order describes.
     zygote
         The process that forked this one; this process is killed when it ends.
     restrictions
@@ -95,6 +97,9 @@ def serve(
         connection = restrictions.keep_only(connection)
         # The parent sends nothing after this line of JSON until it has the hello frame.
         order = json.loads(connection.makefile("rb").readline())
+        if isinstance(instances, SharedArrays):
+            instances.directory = order["directory"]
+            instances = instances.instances()
         total = order["total_seconds"]
         confinement.limit(
             order["memory_bytes"], None if total is None else order["launch_seconds"] + total

@@ -38,9 +38,9 @@ class ChildProcess:
         Bytes that wait to be sent.
     """
 
-    def __init__(self, client: SandboxClient, order: bytes) -> None:
+    def __init__(self, client: SandboxClient, order: bytes, *blocks: int) -> None:
         self._client = client
-        self._pid, self._connection = client.fork()
+        self._pid, self._connection = client.fork(*blocks)
         self._connection.setblocking(False)
         self._queued, self._thread_queued = QueueClock(self._pid), QueueClock(THIS_THREAD)
         self._poll = select.poll()

@@ -1,5 +1,6 @@
 """The parent's side of one zygote."""
 
+import atexit
 import contextlib
 import functools
 import json
@@ -42,12 +43,15 @@ class SandboxClient:
     Parameters
     ----------
     shared, path
-        The arrays that the zygote maps, and folders of runners that this process cannot import.
+        The arrays that the zygote maps, None if each child brings its own; and folders of runners
+        that this process cannot import.
     runners
         The runners that it imports and warms up before it loses the right to read from disk.
 
     Attributes
     ----------
+    lasting
+        Whether each child brings its arrays, so that the zygote is of use for any.
     status
         The state of each layer that confines children (:attr:`confinement.Restrictions.status`).
 
@@ -57,7 +61,10 @@ class SandboxClient:
         The zygote did not start, for example because a runner cannot be imported.
     """
 
-    def __init__(self, shared: SharedArrays, runners: Sequence[str], path: Sequence[str]) -> None:
+    def __init__(
+        self, shared: SharedArrays | None, runners: Sequence[str], path: Sequence[str]
+    ) -> None:
+        self.lasting = shared is None
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair()
         self._received = bytearray()
@@ -65,12 +72,13 @@ class SandboxClient:
         with theirs:
             start = {
                 "control": theirs.fileno(),
-                "shared": shared.fd,
-                "directory": shared.directory,
+                "shared": None if shared is None else shared.fd,
+                "directory": None if shared is None else shared.directory,
                 "runners": list(runners),
                 "path": [*path, *_runner_folders(runners)],
             }
-            self._process = self._start_process((theirs.fileno(), shared.fd), runners)
+            passed = (theirs.fileno(), *(() if shared is None else (shared.fd,)))
+            self._process = self._start_process(passed, runners)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
             order.write(json.dumps(start).encode())
@@ -101,8 +109,13 @@ class SandboxClient:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def fork(self) -> tuple[int, socket.socket]:
+    def fork(self, *blocks: int) -> tuple[int, socket.socket]:
         """Fork a child; return its process id and the parent's end of its pipe.
+
+        Parameters
+        ----------
+        blocks
+            The descriptor of the child's shared arrays, if it brings its own.
 
         Raises
         ------
@@ -112,7 +125,7 @@ class SandboxClient:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                pid = self._report(b"fork", theirs.fileno())
+                pid = self._report(b"fork", theirs.fileno(), *blocks)
                 if pid is None:
                     raise ZygoteLost
             except ZygoteLost:
@@ -191,6 +204,32 @@ class SandboxClient:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+_lasting: dict[tuple[Any, ...], SandboxClient] = {}
+_lasting_lock = threading.Lock()
+
+
+def lasting_client(runners: Sequence[str], path: Sequence[str]) -> SandboxClient:
+    """Return a client whose zygote lives as long as this process; start it at the first call.
+
+    Its children bring their own arrays, so it serves one sandbox after another.
+    """
+    key = (os.getpid(), tuple(runners), tuple(path))
+    with _lasting_lock:
+        client = _lasting.get(key)
+        if client is None or not client.alive:
+            if client is not None:
+                client.close()
+            client = _lasting[key] = SandboxClient(None, runners, path)
+        return client
+
+
+@atexit.register
+def _close_lasting() -> None:
+    for key, client in _lasting.items():
+        if key[0] == os.getpid():
+            client.close()
 
 
 @functools.cache

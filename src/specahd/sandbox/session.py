@@ -17,7 +17,7 @@ from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
 from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.child_process import ChildProcess, cause_of_death
-from specahd.sandbox.client import SandboxClient, ZygoteLost
+from specahd.sandbox.client import SandboxClient, ZygoteLost, lasting_client
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import WireError
 
@@ -46,6 +46,9 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         Runners that compile programs. They have a zygote of their own, which also has
         ``runners``. It starts when it is first needed, because it takes seconds to warm up;
         it is separate, because larger processes fork more slowly.
+    lasting
+        Whether the zygote of ``compiled`` serves later sandboxes of this process, too. Each child
+        then maps the arrays itself, so it is for few sessions.
     path
         Directories added to the zygote's import path, besides those from which this
         process imports the runners.
@@ -57,8 +60,10 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         runners: Sequence[str],
         path: Sequence[str] = (),
         compiled: Sequence[str] = (),
+        lasting: bool = False,
     ) -> None:
         self._shared = shared
+        self._lasting = lasting
         self._runners = {False: tuple(runners), True: (*runners, *compiled)}
         self._path = tuple(path)
         self._lock = threading.Lock()
@@ -66,6 +71,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self._clients = {False: self._start(False)} if runners else {}
 
     def _start(self, compiling: bool) -> SandboxClient:
+        if compiling and self._lasting:
+            return lasting_client(self._runners[compiling], self._path)
         return SandboxClient(self._shared, self._runners[compiling], self._path)
 
     @property
@@ -93,9 +100,10 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             return client
 
     def close(self) -> None:
-        """End the zygotes and every child."""
+        """End the zygotes and their children; of a lasting zygote, each session ends its own."""
         for client in self._clients.values():
-            client.close()
+            if not client.lasting:
+                client.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -217,11 +225,15 @@ class Session(contextlib.AbstractContextManager["Session"]):
             "total_seconds": None if self._limits.total_seconds is None else self._time_left(),
             "memory_bytes": self._limits.memory_bytes,
         }
-        text = json.dumps(order).encode() + b"\n"
         for _ in range(2):
             with contextlib.suppress(ZygoteLost):
                 client = self._sandbox._living_client(self._compiling)
-                self._child = ChildProcess(client, text)
+                blocks = []
+                if client.lasting:
+                    blocks = [self._sandbox._shared.fd]
+                    order["directory"] = self._sandbox._shared.directory
+                text = json.dumps(order).encode() + b"\n"
+                self._child = ChildProcess(client, text, *blocks)
                 hello = self._receive(wall_clock_limit(launch_seconds))
                 if hello.outcome is not Outcome.OK:
                     refused = hello.outcome is Outcome.NOT_COMPILED

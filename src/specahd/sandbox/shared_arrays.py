@@ -98,6 +98,10 @@ class SharedArrays:
             array.flags.writeable = False
         return arrays
 
+    def instances(self) -> list[dict[str, NDArray[Any]]]:
+        """Return read-only views of the arrays of all instances."""
+        return [self.arrays(instance) for instance in range(len(self))]
+
     def contents(self) -> NDArray[np.uint8]:
         """Return a read-only view of the whole block, byte by byte."""
         contents = np.frombuffer(self._mapped(), np.uint8)

@@ -39,25 +39,26 @@ class Zygote:
     def __init__(
         self,
         control: socket.socket,
-        shared: SharedArrays,
+        shared: SharedArrays | None,
         runners: dict[str, Runner],
         restrictions: confinement.Restrictions,
     ) -> None:
         self._control = control
         self._restrictions = restrictions
-        self._instances = [shared.arrays(instance) for instance in range(len(shared))]
+        self._instances = [] if shared is None else shared.instances()
         self._runners = runners
         self._children: set[int] = set()
 
     def obey(self) -> None:
         """Carry out orders until the parent disconnects or dies, then end every child.
 
-        An order has the process id of a child to end, or comes with the pipe of a child to fork.
+        An order has the process id of a child to end, or comes with the pipe of a child to fork,
+        and with the block of its shared arrays if it has its own.
         """
         with suppress(ConnectionError):
             _report(self._control, self._restrictions.status)
             while True:
-                order, descriptors, _, _ = socket.recv_fds(self._control, _MAX_ORDER, 1)
+                order, descriptors, _, _ = socket.recv_fds(self._control, _MAX_ORDER, 2)
                 if not order:
                     break
                 done = self._fork(*descriptors) if descriptors else self._end(int(order))
@@ -65,16 +66,22 @@ class Zygote:
         for pid in sorted(self._children):
             self._end(pid)
 
-    def _fork(self, descriptor: int) -> int | None:
-        """Fork a child; return its process id, or None if the system refuses."""
+    def _fork(self, descriptor: int, block: int | None = None) -> int | None:
+        """Fork a child, with arrays of its own or not; return its process id, None if refused."""
         zygote = os.getpid()
         with socket.socket(fileno=descriptor) as connection:
             try:
                 pid = os.fork()
             except OSError:
                 return None
+            finally:
+                # The child has a copy.
+                if block is not None and os.getpid() == zygote:
+                    os.close(block)
             if pid == 0:
-                serve(connection, self._runners, self._instances, zygote, self._restrictions)
+                attach = SharedArrays.attach
+                instances = self._instances if block is None else attach(block, [])
+                serve(connection, self._runners, instances, zygote, self._restrictions)
         self._children.add(pid)
         return pid
 
@@ -140,7 +147,9 @@ def main() -> NoReturn:
     control = socket.socket(fileno=start["control"])
     compiling = partial(_report_compilation, control)
     runners = {name: _load(name, compiling) for name in start["runners"]}
-    shared = SharedArrays.attach(start["shared"], start["directory"])
+    shared = None
+    if start["shared"] is not None:
+        shared = SharedArrays.attach(start["shared"], start["directory"])
     np.seterr(all="ignore")
     confinement.adopt_orphans()
     restrictions = confinement.Restrictions()
