@@ -203,7 +203,8 @@ class ProgressObserver(Observer):
 
     def on_finish(self, status: str) -> None:
         self._end_phase()
-        self._progress.stop()
+        if self._live:
+            self._progress.stop()
         self._say(f"{status} after {time.monotonic() - self._began:.0f} s")
 
     def _open(self) -> None:
