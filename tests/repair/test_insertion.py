@@ -29,6 +29,7 @@ from specahd.repair.staged_cases import STAGES, stage_cases
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call
+from specahd.sandbox.session import Session
 
 pytestmark = pytest.mark.integration
 
@@ -92,6 +93,24 @@ def test_what_is_no_position_or_raises_is_replaced_and_counted(bench, answer):
         assert one.fallbacks >= 50 * len(task.region.nodes)
         assert other.fallbacks == 0
         assert one.cost_merged == other.cost_merged
+
+
+def test_a_lower_program_ends_at_its_first_failure(bench, monkeypatch):
+    def counted(session, calls):
+        for result in call_many(session, calls):
+            ended.append(result.outcome)
+            yield result
+
+    ended, call_many = [], Session.call_many
+    monkeypatch.setattr(Session, "call_many", counted)
+    monkeypatch.setattr(bench.evaluator, "_limits", CallLimits(lower_call=0.05))
+    # The compiler leaves out a loop whose result nobody uses.
+    loop = "total = 0.0\n    while total < 9.0:\n        total = 0.5 * total + 1.0"
+    endless = bench.written(Level.LOWER, f"{loop}\n    return int(total)")
+    result = bench.evaluator.respond(endless, bench.tasks)
+    assert (result.launched, result.outcome) == (False, Outcome.TIMEOUT)
+    assert ended == [Outcome.TIMEOUT]
+    assert len(bench.tasks) > 1
 
 
 @pytest.mark.parametrize(
