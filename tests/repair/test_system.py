@@ -17,7 +17,7 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, Penalty
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.tsp.problem import TSP
-from specahd.repair.cases import Case, InfeasibleBaseline, case_of_solution, make_case, share_arrays
+from specahd.repair.cases import Case, InfeasibleBaseline, case_of_file, make_case, share_arrays
 from specahd.repair.passes import _Passes, repair_case
 from specahd.repair.router import Router
 from specahd.repair.system import Repair, RepairSystem, Step
@@ -168,11 +168,11 @@ def test_a_baseline_must_be_feasible():
 def test_a_file_may_hold_the_incumbent(tmp_path):
     path = tmp_path / "mine.sol"
     path.write_text(PROBLEM.solution_files("x", CASE.baseline, CASE.cost)[".sol"])
-    case = case_of_solution(PROBLEM, INSTANCE, path)
+    case = case_of_file(PROBLEM, INSTANCE, path)
     assert (case.baseline, case.cost, case.source) == (CASE.baseline, CASE.cost, "mine.sol")
     path.write_text(PROBLEM.solution_files("x", CASE.baseline[1:], CASE.cost)[".sol"])
     with pytest.raises(FileError, match=r"mine.sol does not solve .*is not visited"):
-        case_of_solution(PROBLEM, INSTANCE, path)
+        case_of_file(PROBLEM, INSTANCE, path)
 
 
 def test_an_incumbent_that_states_another_cost_gets_a_warning(tmp_path):
@@ -181,14 +181,14 @@ def test_an_incumbent_that_states_another_cost_gets_a_warning(tmp_path):
         text = PROBLEM.solution_files("x", CASE.baseline, CASE.cost + wrong)[".sol"]
         path.write_text(text)
         with pytest.warns(FileWarning) as told:
-            assert case_of_solution(PROBLEM, INSTANCE, path).cost == CASE.cost
+            assert case_of_file(PROBLEM, INSTANCE, path).cost == CASE.cost
         [warning] = told
         words = f"{path}: states the cost {CASE.cost + wrong:.10g}, but costs {CASE.cost:.10g}"
         assert str(warning.message).startswith(words)
     with warnings.catch_warnings(action="error", category=FileWarning):
         for cost in (f"Cost {CASE.cost + 0.004}\n", ""):
             path.write_text(text[: text.index("Cost")] + cost)
-            case_of_solution(PROBLEM, INSTANCE, path)
+            case_of_file(PROBLEM, INSTANCE, path)
 
 
 def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():
@@ -206,6 +206,6 @@ def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():
     with pytest.raises(NotEnoughMemory, match=r"huge needs 7,450\.6 GiB"):
         make_case(PROBLEM, huge)
     with pytest.raises(NotEnoughMemory, match=r"huge needs 7,450\.6 GiB"):
-        case_of_solution(PROBLEM, huge, Path("unread.sol"))
+        case_of_file(PROBLEM, huge, Path("unread.sol"))
     with pytest.raises(NotEnoughMemory, match=r"huge has the most\) need 7,450\.6 GiB"):
         share_arrays(PROBLEM, [CASE, replace(CASE, instance=huge)])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from specahd.api.incumbents import Incumbent, incumbent_case
 from specahd.api.problems import ProblemInstance, Source, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.checkpoint import Checkpoint, located, thaw
@@ -13,7 +14,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.folders import display_path
 from specahd.core.repair_options import RepairOptions
-from specahd.repair.cases import Case, case_of_solution, make_cases
+from specahd.repair.cases import Case, make_cases
 from specahd.repair.checksums import digest
 from specahd.repair.execution import Execution
 from specahd.repair.passes import single_pass
@@ -50,7 +51,7 @@ class LoadedCheckpoint:
     def repair(
         self,
         instance: Source,
-        incumbent: str | Path | None = None,
+        incumbent: Incumbent | None = None,
         *,
         accept: str | None = None,
         passes: int | None = None,
@@ -63,7 +64,8 @@ class LoadedCheckpoint:
         instance
             An instance of the checkpoint's problem, or its file.
         incumbent
-            A file with the solution to repair; None: that of the baseline solver.
+            The solution to repair, as in :func:`specahd.api.solve`; None: that of the baseline
+            solver.
         accept
             ``improving`` or ``feasible``; None: as the checkpoint was trained.
         passes
@@ -96,7 +98,7 @@ class LoadedCheckpoint:
     def cases(
         self,
         instances: Sequence[Source],
-        incumbent: str | Path | None = None,
+        incumbent: Incumbent | None = None,
         observer: Observer | None = None,
     ) -> list[Case]:
         """Return the instances with the solutions to repair.
@@ -104,7 +106,8 @@ class LoadedCheckpoint:
         Parameters
         ----------
         incumbent
-            A file with the solution of the only instance; None: run the baseline solver.
+            The solution of the only instance, as in :func:`specahd.api.solve`; None: run the
+            baseline solver.
 
         Raises
         ------
@@ -119,7 +122,7 @@ class LoadedCheckpoint:
             return make_cases(self.problem, given, observer.on_step)
         if len(given) != 1:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
-        return [case_of_solution(self.problem, given[0], Path(incumbent))]
+        return [incumbent_case(self.problem, given[0], incumbent)]
 
     def system(
         self, accept: str | None = None, passes: int | None = None, tries: int | None = None

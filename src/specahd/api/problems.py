@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
 from specahd.routing.formats import stops, unread
-from specahd.routing.formats.kinds import MATRIX, STOPS, identify
+from specahd.routing.formats.kinds import MATRIX, STOP_COLUMNS, STOPS, column_of, identify
 from specahd.routing.formats.text import read_text
 
 if TYPE_CHECKING:
@@ -57,8 +57,24 @@ class ProblemInstance:
         return int(self.data.size)
 
 
+@runtime_checkable
+class DataFrame(Protocol):
+    """What is used of a DataFrame of pandas, which need not be installed."""
+
+    columns: Any
+    index: Any
+
+    def to_csv(self, *, index: bool = True, index_label: str | None = None) -> Any: ...
+
+    def to_numpy(self) -> NDArray[Any]: ...
+
+
+Matrix = str | Path | NDArray[Any] | Sequence[Sequence[float]] | DataFrame
+"""A file of distances, or the distances."""
 Source = ProblemInstance | str | Path
 """An instance, or the path of its file."""
+_FRAME = "DataFrame"
+"""Name of a DataFrame in messages, and of its instance."""
 
 
 def make_problem(name: str, **options: Any) -> AnyProblem:
@@ -135,11 +151,11 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
 
 
 def read(
-    path: str | Path,
+    path: str | Path | DataFrame,
     problem: AnyProblem | str | None = None,
     *,
     capacity: float | None = None,
-    matrix: str | Path | NDArray[Any] | None = None,
+    matrix: Matrix | None = None,
     ignore: str | Sequence[str] = (),
     split: bool = False,
     speed: float | None = None,
@@ -149,7 +165,9 @@ def read(
     Parameters
     ----------
     path
-        A file, or one of the samples that come with specahd: ``samples/cvrp.vrp``.
+        A file, or one of the samples that come with specahd: ``samples/cvrp.vrp``; or a table of
+        stops as a DataFrame of pandas, with the columns of docs/reference/solve.md. An index of
+        texts has the names, if no column has them.
     problem
         A problem, or the name of one with its default options. It is needed where two problems
         could read the file, and for options other than the defaults (VRPTW's ``convention``). The
@@ -157,7 +175,8 @@ def read(
     capacity
         For a table of stops (CSV) with demands: the capacity of each vehicle.
     matrix
-        For a table of stops: the distances among them, as an array or a file.
+        For a table of stops: the distances among them, in its order; a file, an array, nested
+        lists, or a DataFrame, whose texts in index and columns must be the names of the stops.
     ignore
         For a table of stops: columns to leave out.
     split
@@ -183,8 +202,11 @@ def read(
     >>> stops.problem.name, stops.size
     ('cvrp', 5)
     """
-    path = Path(find_file(path))
-    array = matrix if isinstance(matrix, np.ndarray) else None
+    frame = path if isinstance(path, DataFrame) else None
+    if frame is None and not isinstance(path, str | Path):
+        raise ConfigError(f"Expected a file or a DataFrame, got {type(path).__name__}.")
+    path = Path(_FRAME if isinstance(path, DataFrame) else find_file(path))
+    array = None if matrix is None or isinstance(matrix, str | Path) else _distances(matrix)
     options = TableOptions(
         capacity=capacity,
         matrix=None if matrix is None else str(matrix) if array is None else "matrix",
@@ -193,8 +215,13 @@ def read(
         speed=speed,
     )
     given = make_problem(problem) if isinstance(problem, str) else problem
-    text = read_text(path)
+    text = read_text(path) if frame is None else _table_text(frame)
     kind = identify(text)
+    if frame is not None and kind is not STOPS:
+        raise FileError(
+            f"{_FRAME}: expected a table of stops, with columns of "
+            f"{', '.join(STOP_COLUMNS)}; distances alone are matrix=."
+        )
     if kind in _TABLES:
         name, data = stops.read(path, text, options, array)
         chosen = given or make_problem(name)
@@ -223,6 +250,31 @@ def read(
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")
     _expect_no_options(path, options)
     return found[0]
+
+
+def _table_text(frame: DataFrame) -> str:
+    """Return a DataFrame as a table of stops; an index of texts becomes the column ``name``."""
+    columns = [column_of(str(column)) for column in frame.columns]
+    labels = list(frame.index)
+    if "name" not in columns and labels and all(isinstance(label, str) for label in labels):
+        return str(frame.to_csv(index_label="name"))
+    return str(frame.to_csv(index=False))
+
+
+def _distances(matrix: Any) -> tuple[NDArray[Any], Sequence[str] | None]:
+    """Return distances as an array, and the names of the stops if a DataFrame has them."""
+    names = None
+    if isinstance(matrix, DataFrame):
+        rows, columns = list(matrix.index), list(matrix.columns)
+        if any(isinstance(label, str) for label in (*rows, *columns)):
+            if rows != columns:
+                raise FileError("matrix: expected the same names in index and columns.")
+            names = list(map(str, columns))
+        matrix = matrix.to_numpy()
+    try:
+        return np.asarray(matrix), names
+    except ValueError:
+        raise FileError("matrix: expected as many numbers in each row as there are rows.") from None
 
 
 def _expect_no_options(path: Path, options: TableOptions) -> None:

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.api.problems import ProblemInstance, Source, read, with_options
+from specahd.api.incumbents import Incumbent, incumbent_case
+from specahd.api.problems import DataFrame, ProblemInstance, Source, read, with_options
 from specahd.api.programs import OPERATOR, programs_for, stronger_programs
 from specahd.api.solutions import Solution
 from specahd.api.starts import UNCONSTRUCTED, Start, construct_start
@@ -23,7 +24,7 @@ from specahd.engine.neighbourhood_search import Improver, SearchProgress, Search
 from specahd.engine.remote import remote_engine
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
-from specahd.repair.cases import Case, case_of_solution
+from specahd.repair.cases import Case
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem, PassOperator
@@ -130,10 +131,10 @@ class Solved(Solution):
 
 
 def solve(
-    instance: Source,
+    instance: Source | DataFrame,
     time_limit: float = 30.0,
     checkpoint: str | Path | None = None,
-    incumbent: str | Path | None = None,
+    incumbent: Incumbent | None = None,
     *,
     seed: int = 0,
     target: float | None = None,
@@ -154,7 +155,8 @@ def solve(
     Parameters
     ----------
     instance
-        An instance or its file; :func:`specahd.api.read` has the options of tables of stops.
+        An instance, its file, or a DataFrame; :func:`specahd.api.read` has the options of tables
+        of stops.
     time_limit
         Seconds of construction and search. The sandbox and the programs start in parallel with
         the construction. If they need more time than it, the difference is not counted.
@@ -163,7 +165,10 @@ def solve(
         ``by-hand``: the strongest programs written by hand; ``evolved``: the checkpoint that
         comes with specahd; None: the one of these two that is better for such an instance.
     incumbent
-        A file with a feasible solution to start from. The result never costs more.
+        A feasible solution to start from; the result never costs more. A file of any solver
+        (``.sol``, ``.tour``), a ``.csv``, ``.geojson`` or ``.json`` that specahd wrote, a
+        :class:`Solution`, or a list of routes of node numbers or names
+        (:func:`specahd.api.incumbents.incumbent_case`).
     seed
         For equal ``repairs``, equal seeds give equal solutions.
     target
@@ -234,7 +239,7 @@ def solve(
         )
     deferral = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), deferral:
-        case = None if incumbent is None else case_of_solution(problem, data, Path(incumbent))
+        case = None if incumbent is None else incumbent_case(problem, data, incumbent)
         options = (problem, data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:

@@ -89,13 +89,32 @@ def make_case(
     return _certified_case(problem, instance, solution, problem.baseline_name, seconds)
 
 
-def case_of_solution(problem: AnyProblem, instance: Any, path: Path) -> Case:
-    """Make a case from the solution in a file.
+def case_of_file(problem: AnyProblem, instance: Any, path: Path) -> Case:
+    """Make a case from the solution in a file of the problem's own formats.
+
+    Raises and warns as :func:`case_of_solution`; a file that cannot be read raises FileError.
+    """
+    _require_block(problem, [instance])
+    solution, stated = problem.read_solution(path, instance)
+    return case_of_solution(problem, instance, solution, str(path), stated)
+
+
+def case_of_solution(
+    problem: AnyProblem, instance: Any, solution: Any, name: str, stated: float | None = None
+) -> Case:
+    """Make a case from a solution that is given.
+
+    Parameters
+    ----------
+    name
+        The path of its file, or another name for messages.
+    stated
+        The cost that its file states; None: it states none.
 
     Raises
     ------
     FileError
-        It cannot be read, or F finds a violation.
+        F finds a violation.
     NotEnoughMemory
         The arrays of the instance would not fit.
     ConfigError
@@ -107,14 +126,13 @@ def case_of_solution(problem: AnyProblem, instance: Any, path: Path) -> Case:
         Its cost differs from the one that the file states.
     """
     _require_block(problem, [instance])
-    solution, stated = problem.read_solution(path, instance)
     violations = problem.check(instance, solution)
     if violations:
-        raise FileError(f"{path} does not solve {instance.name}: {violations[0].detail}")
-    case = _certified_case(problem, instance, solution, path.name)
+        raise FileError(f"{name} does not solve {instance.name}: {violations[0].detail}")
+    case = _certified_case(problem, instance, solution, Path(name).name)
     if stated is not None and not abs(case.cost - stated) < PRECISION:
         warnings.warn(
-            f"{path}: states the cost {stated:.10g}, but costs {case.cost:.10g} as the distances "
+            f"{name}: states the cost {stated:.10g}, but costs {case.cost:.10g} as the distances "
             f"of {instance.name} are measured here.",
             FileWarning,
             stacklevel=2,

@@ -225,6 +225,8 @@ class Problem(Protocol[I, S]):
     """Name of the baseline solver that solving starts from, unless an instance is too large."""
     engine: Any
     """The :class:`specahd.engine.family.Family` to solve it with; None if it is not supported."""
+    splits: bool
+    """Whether several vehicles may serve a customer, so that stops have quantities."""
     endings: Sequence[str]
     """Endings of solution files (:meth:`solution_files`); the default of solving comes first."""
     descriptor_names: tuple[str, ...]
@@ -276,6 +278,22 @@ class Problem(Protocol[I, S]):
         ------
         FileError
             The file is missing or truncated, or states what no solution of this problem has.
+        """
+        ...
+
+    def solution_of(self, routes: Sequence[Sequence[Any]]) -> S:
+        """Return the solution with these routes; a tour has one.
+
+        Parameters
+        ----------
+        routes
+            Nodes, or where :attr:`splits` pairs of a node and the quantity (None: all of the
+            demand), without node 0 at the ends.
+
+        Raises
+        ------
+        ConfigError
+            A tour has several routes, or quantities stand where none is split.
         """
         ...
 

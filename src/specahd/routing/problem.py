@@ -42,6 +42,7 @@ class RoutingProblem(Generic[I, S]):
     pool_unit: str = ""
     construction: str
     engine: Any = None
+    splits: bool = False
     endings: Sequence[str] = (".sol",)
     baselines: Baselines
     """The baseline solvers by name; :meth:`baseline` calls them."""

@@ -5,7 +5,7 @@ import vrplib as other_reader
 from offered import problem
 from problems.instances import instance_of, plan
 from specahd.core.errors import FileError
-from specahd.repair.cases import case_of_solution
+from specahd.repair.cases import case_of_file
 from specahd.routing.base import Region
 
 SDVRP = problem("sdvrp")
@@ -46,10 +46,10 @@ def test_a_plain_solution_delivers_whole_demands(tmp_path):
 def test_a_stop_without_quantity_in_a_given_file_is_refused(tmp_path):
     path = tmp_path / "x.sol"
     path.write_text(WRITTEN)
-    assert case_of_solution(SDVRP, SQUARE, path).baseline == SOLUTION
+    assert case_of_file(SDVRP, SQUARE, path).baseline == SOLUTION
     # Route 1 would only pass customer 3, which route 2 serves.
     for stops, given in (("1 3 2", "4 0 6"), ("1 2 3", "4 6 0"), ("3 1 2", "0 4 6")):
         text = WRITTEN.replace("#1: 1 2", f"#1: {stops}").replace("#1: 4 6", f"#1: {given}")
         path.write_text(text)
         with pytest.raises(FileError, match=r"x\.sol does not solve x: Route 1 delivers 0"):
-            case_of_solution(SDVRP, SQUARE, path)
+            case_of_file(SDVRP, SQUARE, path)

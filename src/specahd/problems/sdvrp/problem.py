@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.sdvrp import baseline, checker, deliveries, descriptor, generator, instance
@@ -41,6 +42,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     """The split-delivery vehicle routing problem; its options are those of all vehicle problems."""
 
     name = "sdvrp"
+    splits = True
     public_sets: Sequence[PublicSet] = (
         # No routes are published; solutions of the same instances as CVRP are feasible here.
         PublicSet(
@@ -94,6 +96,13 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
         routes, quantities, cost = sol.read_deliveries(path)
         pairs = zip(routes, quantities, strict=True)
         return tuple(tuple(map(Delivery, *pair)) for pair in pairs), cost
+
+    def solution_of(self, routes: Sequence[Sequence[Any]]) -> Solution:
+        pairs = [
+            [stop if isinstance(stop, tuple) else (stop, None) for stop in route]
+            for route in routes
+        ]
+        return tuple(tuple(Delivery(*pair) for pair in route) for route in pairs)
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         given = [[quantity for _, quantity in route] for route in solution]

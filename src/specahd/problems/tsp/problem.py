@@ -113,6 +113,12 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     ) -> tuple[Solution, float | None]:
         return tours.read(path)
 
+    def solution_of(self, routes: Sequence[Sequence[Any]]) -> Solution:
+        if len(routes) != 1 or any(isinstance(stop, tuple) for stop in routes[0]):
+            raise ConfigError(f"Expected one route of nodes for a tour, got {len(routes)} routes.")
+        [tour] = routes
+        return tuple(tour) if 0 in tour else (0, *tour)
+
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         return {
             ".sol": tours.dumps(solution, cost),

@@ -17,8 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.settings import TableOptions
@@ -33,10 +35,11 @@ from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
 _MOST_DECIMALS = 6
+NamedArray = tuple[NDArray[Any], Sequence[str] | None]
 
 
 def read(
-    path: Path, text: str, options: TableOptions, array: FloatArray | None = None
+    path: Path, text: str, options: TableOptions, array: NamedArray | None = None
 ) -> tuple[str, VRPLIBData]:
     """Read a table of stops, or a distance matrix alone, which is a TSP.
 
@@ -45,7 +48,8 @@ def read(
     text
         Content of the file.
     array
-        Distances among the stops, used instead of the file that ``options`` name.
+        Distances among the stops, and their names or None, used instead of the file that
+        ``options`` name.
 
     Returns
     -------
@@ -216,11 +220,13 @@ def _places(
 
 
 def _matrix_of(
-    file: str, array: FloatArray | None, path: Path, rows: Sequence[Row], depot: int
+    file: str, array: NamedArray | None, path: Path, rows: Sequence[Row], depot: int
 ) -> FloatArray:
     """Return the distances in a file, reordered like ``rows``: the depot first."""
     weights, names = (
-        matrix.read(Path(file)) if array is None else (matrix.matrix_from_array(array, file), None)
+        matrix.read(Path(file))
+        if array is None
+        else (matrix.matrix_from_array(array[0], file), array[1])
     )
     if len(weights) != len(rows):
         raise FileError(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_range
 from specahd.routing import distances
 from specahd.routing.base import I, S
@@ -88,6 +89,13 @@ class VehicleProblem(RoutingProblem[I, S]):
 
     def read_solution(self, path: Path, instance: Any | None = None) -> tuple[Any, float | None]:
         return sol.read(path, None if instance is None else instance.demands)
+
+    def solution_of(self, routes: Sequence[Sequence[Any]]) -> Any:
+        if any(isinstance(stop, tuple) for route in routes for stop in route):
+            raise ConfigError(
+                "Expected stops without quantities: only problem=sdvrp splits deliveries."
+            )
+        return tuple(map(tuple, routes))
 
     def solution_files(self, name: str, solution: Any, cost: float) -> Mapping[str, str]:
         return {".sol": sol.dumps(solution, cost)}
