@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 import warnings
 from itertools import permutations
@@ -304,6 +306,32 @@ def test_a_signal_before_the_search_leaves_a_complete_solution(place):
     routes, cost = instance.problem.read_solution(place / "many.sol")
     assert instance.problem.check(instance.data, routes) == ()
     assert cost == pytest.approx(statistics["cost"])
+
+
+PRESSED = """
+import os, signal, sys
+from specahd import solve
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+def press(*words, **options):
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+
+setattr(solve, sys.argv.pop(1), press)
+sys.exit(solve.main())
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("function", ["_instance", "find"])
+def test_ctrl_c_before_there_is_a_solution_says_that_nothing_was_written(place, function):
+    before = sorted(place.iterdir())
+    words = [sys.executable, "-c", PRESSED, function, "my.vrp", "out=my.sol"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "Interrupted; nothing was written.\n"
+    assert sorted(place.iterdir()) == before
 
 
 def test_a_file_may_stand_without_its_option(tmp_path, monkeypatch):

@@ -9,7 +9,9 @@ JSON file of the same name beside it holds the cost over time.
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,9 @@ from specahd.api.solutions import Solution, expect_ending
 from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
+from specahd.config.process import exit_on_interrupt
 from specahd.config.solving import check_output_path, result_inputs
+from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group
 from specahd.config.words import output_names, quote_files
 from specahd.core.errors import ConfigError
@@ -60,7 +64,9 @@ class _OutputFiles:
         for path in self.statistics:
             write_json(path, {**solved.statistics(), "routes": solved.named_routes, **details})
         for path in self.pictures:
-            with write_errors(path):
+            with write_errors(path), warnings.catch_warnings():
+                # The font has no sign for some letters of a name.
+                warnings.filterwarnings("ignore", "Glyph")
                 solved.plot().savefig(path)
         return [*self.solutions, *self.statistics, *self.pictures]
 
@@ -70,6 +76,7 @@ class _SolutionWriter:
 
     def __init__(self, files: Sequence[Path], line: SolvingLine, interrupts: Interrupts) -> None:
         self._files, self._line, self._interrupts = files, line, interrupts
+        self.wrote = False
         self._next = 0.0
         self._waiting = False
 
@@ -80,6 +87,7 @@ class _SolutionWriter:
         if self._waiting and began >= self._next:
             for path in self._files:
                 solution.write(path)
+            self.wrote = True
             done = time.monotonic()
             self._next = done + max(KEEP_SECONDS, _WRITING_SHARE * (done - began))
             self._waiting = False
@@ -88,13 +96,15 @@ class _SolutionWriter:
 
 def solve(config: DictConfig) -> None:
     """Solve one instance and write the solution."""
-    instance = _instance(config)
-    known = best_known(instance.problem, instance.data, Path(config.instance))
-    files = _output_files(config, instance)
-    decided = result_inputs(config)
+    with nullcontext() if in_sweep() else exit_on_interrupt():
+        instance = _instance(config)
+        known = best_known(instance.problem, instance.data, Path(config.instance))
+        files = _output_files(config, instance)
+        decided = result_inputs(config)
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
+    writer = _SolutionWriter(files.solutions, line, interrupts)
     # From here on, a signal ends the search, and the best solution is still written.
     with interrupts.deferred():
         try:
@@ -104,19 +114,26 @@ def solve(config: DictConfig) -> None:
                 config.checkpoint,
                 config.incumbent,
                 **{name: config[name] for name in _SAME},
-                callback=_SolutionWriter(files.solutions, line, interrupts),
+                callback=writer,
                 require=config.sandbox.require,
                 observer=ProgressObserver(),
                 interrupts=interrupts,
             )
+        except KeyboardInterrupt:
+            # The second signal.
+            raise KeyboardInterrupt(_interrupted(files.solutions[0], writer.wrote)) from None
         finally:
             line.close()
         details = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
         print_summary(solved.statistics(), config.target, files.write(solved, details))
     if interrupts.pressed:
-        raise KeyboardInterrupt(
-            f"Interrupted; the best solution until then is in {display_path(files.solutions[0])}."
-        )
+        raise KeyboardInterrupt(_interrupted(files.solutions[0], True))
+
+
+def _interrupted(out: Path, wrote: bool) -> str:
+    if not wrote:
+        return "Interrupted; nothing was written."
+    return f"Interrupted; the best solution until then is in {display_path(out)}."
 
 
 def _instance(config: DictConfig) -> ProblemInstance:

@@ -4,6 +4,7 @@ from itertools import pairwise
 from math import cos, sin
 
 import pytest
+from matplotlib.colors import to_rgba
 
 from specahd.tracking.figures import draw_convergence, draw_route_map, draw_solving
 
@@ -76,6 +77,35 @@ def test_routes_that_were_solved_differ_in_colour_and_style():
         assert colour != other
         assert style != otherwise
     assert [len(line) for line in after.get_segments()] in ([5, 11], [11, 5])
+    # Of the routes after solving, in the order of the solution.
+    [legend] = figure.legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["depot", "route 1: 3 stops", "route 2: 9 stops"]
+    drawn = dict(zip(map(len, after.get_segments()), map(tuple, after.get_colors()), strict=True))
+    assert [to_rgba(line.get_color()) for line in legend.get_lines()[1:]] == [drawn[5], drawn[11]]
+
+
+def names_in(names, coords):
+    drawn = {"instance": "a", "coords": coords, "names": names, "cost_before": 2, "cost_after": 1}
+    nodes = list(range(1, len(coords)))
+    figure = draw_route_map({**drawn, "before": [nodes], "after": [nodes]})
+    return [text.get_text() for text in figure.axes[1].texts]
+
+
+def test_stops_are_named_where_there_is_room():
+    square = [[0, 0], [0, 1], [1, 1], [1, 0]]
+    assert names_in(["depot", "$a_", "b\x1b", "c" * 30], square) == [
+        "depot",
+        "$a_",
+        r"b\x1b",
+        "c" * 23 + "…",
+    ]
+    # At one place they are one text, and one that would cover another is left out.
+    assert names_in(["depot", "a", "b", "c"], [[0, 0], [0, 0], [0.001, 0], [1, 1]]) == [
+        "depot, a",
+        "c",
+    ]
+    assert names_in([str(node) for node in range(61)], [[node, 0] for node in range(61)]) == []
 
 
 def test_many_stops_cover_no_more_than_few():

@@ -226,7 +226,10 @@ def read(
         name, data = stops.read(path, text, options, array)
         chosen = given or make_problem(name)
         if chosen.name != name:
-            raise ConfigError(f"{path} is a table for {name}, expected no problem={chosen.name}.")
+            cure = " (split=true makes it one)" if (name, chosen.name) == ("cvrp", "sdvrp") else ""
+            raise ConfigError(
+                f"{path} is a table for {name}, expected no problem={chosen.name}{cure}."
+            )
         return ProblemInstance(chosen, chosen.from_table(data, path))
     if kind is not None or given is not None:
         _expect_no_options(path, options)

@@ -147,8 +147,10 @@ class Solution:
         return draw_route_map(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
-        """Return the routes before and after as plain values, in the form of ``routes.json``."""
-        return compare_routes(self.problem, self.case, self.data, self.cost)
+        """Return the routes before and after as plain values, and the names of the nodes."""
+        drawn = compare_routes(self.problem, self.case, self.data, self.cost)
+        labels = self.case.instance.labels
+        return {**drawn, "names": list(map(labels.name, range(len(drawn["coords"]))))}
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,12 +21,11 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 
-from specahd import __version__
+from specahd import INTERRUPTED, __version__
 from specahd.config import CONF_DIR
 from specahd.config.help import help_text
 from specahd.config.messages import REFUSALS, message_for, simpler_error
 from specahd.config.process import (
-    INTERRUPTED,
     handle_interrupts,
     open_closed_streams,
     raise_interrupts,

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from specahd import end_interrupted
+from specahd.core.display import visible
 from specahd.core.errors import FileWarning
-
-INTERRUPTED = 130
-"""The exit status of a command that Ctrl-C ended."""
 
 _INTERVAL = 5.0
 
@@ -45,7 +44,7 @@ class ScreenHandler(logging.Handler):
         now = time.monotonic()
         if now - self._shown.get(record.msg, -math.inf) >= _INTERVAL:
             self._shown[record.msg] = now
-            sys.stderr.write(f"{record.getMessage()}\n")
+            sys.stderr.write(f"{visible(record.getMessage())}\n")
 
 
 class _InterruptHandler:
@@ -67,18 +66,17 @@ class _InterruptHandler:
         if self.raises:
             raise KeyboardInterrupt
         self._cleanup()
-        os.write(2, b"Interrupted.\n")
-        os._exit(INTERRUPTED)
+        end_interrupted()
 
 
 @contextmanager
 def handle_interrupts(cleanup: Callable[[], None]) -> Iterator[None]:
     """End a command with one line on Ctrl-C, until :func:`raise_interrupts` is called.
 
-    Before and after the block Ctrl-C ends the process silently (``specahd/__init__.py``). A process
-    with another handler keeps it.
+    Before the block Ctrl-C ends the process with that line too (``specahd/__init__.py``), after it
+    silently. A process with another handler keeps it.
     """
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_DFL, end_interrupted):
         yield
         return
     signal.signal(signal.SIGINT, _InterruptHandler(cleanup))

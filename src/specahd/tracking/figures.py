@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
 _ROUTES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -21,6 +22,13 @@ _STYLES = ("-", "--", ":", "-.")
 """Line styles, so that routes differ in grey too; neighbours differ in colour and style."""
 _CROWD = 2_000
 """Number of stops above which dots and lines get smaller, to cover the same area."""
+_MOST_NAMES, _FEW_NAMES = 60, 20
+"""Most nodes that are named, and that are named in a larger font."""
+_LONGEST_NAME = 24
+_PANEL = 330
+"""Width of a panel with routes, in points."""
+_MOST_LEGEND = 16
+"""Most routes that the legend lists."""
 _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
 
 
@@ -88,10 +96,16 @@ def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
     drawn
         ``instance`` is the name, ``coords`` are the coordinates of the nodes, ``before`` and
         ``after`` the routes, and ``cost_before`` and ``cost_after`` their costs. A route starts
-        and ends at node 0, which it does not list.
+        and ends at node 0, which it does not list. ``names``, if any, are those of the nodes, which
+        are shown if they are few.
     """
+    from matplotlib.lines import Line2D
+
     figure = _empty_figure(11, 5.8)
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
+    shades = {"in both": "0.75", "before only": _COLOURS["upper"], "after only": _COLOURS["lower"]}
+    lines = [Line2D([], [], color=shade, label=label) for label, shade in shades.items()]
+    figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle(f"{_gain(drawn)}; in colour, the edges that only one has", parse_math=False)
     return figure
 
@@ -99,7 +113,8 @@ def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
 def draw_solving(drawn: Mapping[str, Any], history: Sequence[tuple[float, float, int]]) -> "Figure":
     """Draw an instance's routes before and after solving, and the cost over time.
 
-    Each route has its own colour and style, as long as there are enough of them.
+    Each route has its own colour and style, as long as there are enough of them. A legend lists the
+    routes after solving if they are few.
 
     Parameters
     ----------
@@ -120,7 +135,30 @@ def draw_solving(drawn: Mapping[str, Any], history: Sequence[tuple[float, float,
     panel.ticklabel_format(axis="y", style="plain", useOffset=False)
     _open_frame(panel)
     figure.suptitle(_gain(drawn), parse_math=False)
+    if 1 < len(drawn["after"]) <= _MOST_LEGEND:
+        handles = _legend_of(drawn)
+        options: dict[str, Any] = {"frameon": False, "fontsize": "small"}
+        figure.legend(handles=handles, loc="outside lower center", ncols=6, **options)
     return figure
+
+
+def _legend_of(drawn: Mapping[str, Any]) -> "list[Line2D]":
+    """Return an entry for the depot, and for each route with its number and its stops."""
+    from matplotlib.lines import Line2D
+
+    looks = _looks(drawn["coords"], drawn["after"])
+    depot = Line2D([], [], color="black", marker="s", linestyle="", label="depot")
+    return [
+        depot,
+        *(
+            Line2D([], [], label=_route_label(place, route), **looks[place])
+            for place, route in enumerate(drawn["after"])
+        ),
+    ]
+
+
+def _route_label(place: int, route: Sequence[int]) -> str:
+    return f"route {place + 1}: {len(route)} stop{'s' if len(route) > 1 else ''}"
 
 
 def _gain(drawn: Mapping[str, Any]) -> str:
@@ -145,6 +183,8 @@ def _draw_routes(
         _undirected_edges(drawn["before"]),
         _undirected_edges(drawn["after"]),
     )
+    # A picture of a run has no names.
+    names = drawn.get("names", ())
     across, along = zip(*coords, strict=True)
     share = min(1.0, _CROWD / len(coords))
     for panel, when, edges, other, colour in (
@@ -162,6 +202,62 @@ def _draw_routes(
         if len(drawn["before"]) > 1:
             panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
         panel.set(title=title, aspect="equal", xticks=[], yticks=[])
+        if 0 < len(names) <= _MOST_NAMES:
+            _draw_names(panel, coords, names)
+
+
+def _draw_names(panel: "Axes", coords: Sequence[Sequence[float]], names: Sequence[str]) -> None:
+    """Write the names of the nodes beside them; names at one place are one text.
+
+    A name that would cover one before it is left out. Sizes are estimated, in points.
+    """
+    places: dict[tuple[float, float], list[str]] = {}
+    for (x, y), name in zip(coords, names, strict=True):
+        places.setdefault((x, y), []).append(visible(name))
+    size = 8 if len(names) <= _FEW_NAMES else 6
+    left, right = min(x for x, _ in places), max(x for x, _ in places)
+    low, high = min(y for _, y in places), max(y for _, y in places)
+    scale = _PANEL / max(right - left, high - low, 1e-12)
+    taken: list[tuple[float, float, float]] = []
+    for (x, y), found in places.items():
+        text = ", ".join(found)
+        text = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+        width = 0.6 * size * len(text)
+        turned = x > left + 0.75 * (right - left)
+        start, base = scale * x + (-4 - width if turned else 4), scale * y
+        if any(
+            start < end and begin < start + width and abs(base - other) < size
+            for begin, end, other in taken
+        ):
+            continue
+        taken.append((start, start + width, base))
+        panel.annotate(
+            text,
+            (x, y),
+            xytext=(-4 if turned else 4, 3),
+            textcoords="offset points",
+            horizontalalignment="right" if turned else "left",
+            fontsize=size,
+            color="0.25",
+            zorder=5,
+            parse_math=False,
+        )
+
+
+def _looks(
+    coords: Sequence[Sequence[float]], routes: Sequence[Sequence[int]]
+) -> dict[int, dict[str, Any]]:
+    """Return a colour and a style by place of the route, different for neighbours at the depot."""
+
+    def direction(place: int) -> float:
+        across, along = (mean(coords[node][axis] for node in routes[place]) for axis in (0, 1))
+        return atan2(along - coords[0][1], across - coords[0][0])
+
+    ordered = sorted((place for place, route in enumerate(routes) if route), key=direction)
+    return {
+        place: {"color": _ROUTES[rank % len(_ROUTES)], "linestyle": _STYLES[rank % len(_STYLES)]}
+        for rank, place in enumerate(ordered)
+    }
 
 
 def _colour_routes(
@@ -170,16 +266,11 @@ def _colour_routes(
     """Return the routes as lines; neighbours around the depot get different colours."""
     from matplotlib.collections import LineCollection
 
-    def direction(route: Sequence[int]) -> float:
-        across, along = (mean(coords[node][axis] for node in route) for axis in (0, 1))
-        return atan2(along - coords[0][1], across - coords[0][0])
-
-    ordered = sorted((route for route in routes if route), key=direction)
-    count = range(len(ordered))
+    looks = _looks(coords, routes)
     return LineCollection(
-        [[coords[node] for node in (0, *route, 0)] for route in ordered],
-        colors=[_ROUTES[place % len(_ROUTES)] for place in count],
-        linestyles=[_STYLES[place % len(_STYLES)] for place in count],
+        [[coords[node] for node in (0, *routes[place], 0)] for place in looks],
+        colors=[look["color"] for look in looks.values()],
+        linestyles=[look["linestyle"] for look in looks.values()],
         linewidths=width,
     )
 

@@ -228,6 +228,38 @@ def test_options_that_do_not_fit_are_refused(tmp_path, text, options, sentence):
         read(tmp_path, text, **options)
 
 
+@pytest.mark.parametrize(
+    ("heading", "end", "demand", "cured", "works"),
+    [
+        ("", "", "9", "split=true delivers it in parts", {"split": True}),
+        (",due", ",", "9", "a stop may have several rows, each with a part", {}),
+        ("", "", "8.5", "a stop may have several rows, each with a part", {}),
+    ],
+)
+def test_the_cure_of_a_demand_over_the_capacity_works(tmp_path, heading, end, demand, cured, works):
+    table = f"name,x,y,demand{heading}\ndepot,0,0,{end}\na,3,4,{demand}{end}\nb,6,8,2{end}\n"
+    with pytest.raises(FileError, match=rf"at most the capacity 5 \({cured}\)"):
+        read(tmp_path, table, capacity=5)
+    if not works:
+        table = table.replace(f"a,3,4,{demand}", f"a1,3,4,4{end}\na2,3,4,{float(demand) - 4:g}")
+    assert read(tmp_path, table, capacity=5, **works).size == 3 - len(works)
+
+
+def test_a_column_that_ignore_cannot_name_gets_another_cure(tmp_path):
+    for column, cure in (("fax", "ignore=fax leaves it out"), ('"a,b"', "rename it")):
+        with pytest.raises(FileError, match=cure):
+            read(tmp_path, f"x,y,{column}\n0,0,1\n3,4,1\n6,8,1\n")
+
+
+def test_an_asymmetric_matrix_is_refused_with_a_cure_that_works(tmp_path):
+    ways = np.array([[0.0, 1, 2], [3, 0, 4], [2, 4, 0]])
+    (tmp_path / "stops.csv").write_text("name,demand\ndepot,\na,1\nb,1\n")
+    with pytest.raises(FileError, match=r"expected 3 as on the way back \(docs/limits.md"):
+        api.read(tmp_path / "stops.csv", capacity=2, matrix=ways)
+    for cure in ((ways + ways.T) / 2, np.maximum(ways, ways.T)):
+        assert api.read(tmp_path / "stops.csv", capacity=2, matrix=cure).size == 2
+
+
 def test_a_matrix_that_does_not_fit_its_table_is_named(tmp_path):
     table = "name,demand\ndepot,\na,1\nb,1\n"
     for text, sentence in (

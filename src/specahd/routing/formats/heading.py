@@ -51,7 +51,7 @@ def read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> 
         if name not in kinds.STOP_COLUMNS:
             raise header.error(
                 f"the column {name[:40]!r}, which is not supported and may be a constraint",
-                f"only {known}; ignore={word[:40]} leaves it out",
+                f"only {known}; {_cure(word)}",
             )
         same = [word for word in words.values() if kinds.column_of(word) == name]
         if len(set(map(str.lower, same))) > 1:
@@ -60,6 +60,11 @@ def read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> 
         if len(same) > 1:
             raise header.error(f"the column {name} twice", "it once")
     return columns
+
+
+def _cure(word: str) -> str:
+    # The names in ignore= are separated by commas.
+    return "rename it" if "," in word else f"ignore={word[:40]} leaves it out"
 
 
 def _bare(word: str) -> str:

@@ -195,5 +195,5 @@ def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileE
         raise error(
             start,
             f"the distance {matrix[start, end]:g} to stop {end + 1}",
-            f"{matrix[end, start]:g} as on the way back",
+            f"{matrix[end, start]:g} as on the way back (docs/limits.md: how to make ways equal)",
         )

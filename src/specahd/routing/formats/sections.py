@@ -114,7 +114,7 @@ class Sections:
             if name not in known:
                 raise self.error(
                     f"{name[:40]} is not supported and may be a constraint, "
-                    f"expected only {what} {', '.join(known)}"
+                    f"expected only {what} {', '.join(known)} (docs/limits.md)"
                 )
 
     def _add_field(self, number: int, line: str) -> None:

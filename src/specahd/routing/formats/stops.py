@@ -164,7 +164,8 @@ def _expect_options(path: Path, columns: Sequence[str], options: TableOptions) -
         raise ConfigError(f"{path} has no column ready or due, expected no speed.")
     if options.split and (timed or "demand" not in columns):
         raise ConfigError(
-            f"{path} has {'time windows' if timed else 'no column demand'}, expected split=false."
+            f"{path} has {'time windows' if timed else 'no column demand'}, expected split=false "
+            "(docs/limits.md)."
         )
 
 
@@ -275,11 +276,14 @@ def _demands(
             f"Expected capacity of at most {LARGEST / 10**decimals:g} with the {decimals} decimals "
             f"of the demands in {path}, got {options.capacity:g}."
         )
+    cure = "split=true delivers it in parts"
+    if decimals or min(scaled) < 1 or {"ready", "due"} & set(columns):
+        # There split=true would be refused.
+        cure = "a stop may have several rows, each with a part"
     for row, demand in zip(rows[1:], scaled, strict=True):
         if demand > capacity and not options.split:
             raise row.error(
-                row.raw_value("demand"),
-                f"at most the capacity {options.capacity:g} (split=true delivers it in parts)",
+                row.raw_value("demand"), f"at most the capacity {options.capacity:g} ({cure})"
             )
     demands[1:] = scaled
     return demands, capacity, decimals

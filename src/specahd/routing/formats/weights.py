@@ -90,6 +90,9 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
     if layout != "FULL_MATRIX":
         matrix[columns, rows] = numbers
     elif not np.array_equal(matrix, matrix.T):
-        raise sections.error("EDGE_WEIGHT_SECTION is not symmetric, expected equal ways back")
+        raise sections.error(
+            "EDGE_WEIGHT_SECTION is not symmetric, expected equal ways back (docs/limits.md: how "
+            "to make ways equal)"
+        )
     np.fill_diagonal(matrix, 0.0)
     return matrix
