@@ -133,7 +133,7 @@ class Document:
         for section in self.sections:
             for part in section.parts:
                 if isinstance(part, Table):
-                    blocks.append(f"% {section.heading}\n{_latex(part)}")
+                    blocks.append(f"% {visible(section.heading)}\n{_latex(part)}")
         return "\n\n".join(blocks) + "\n"
 
     def figures(self) -> Iterator[Figure]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specahd.core.display import visible
 from specahd.core.errors import ConfigError
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
@@ -122,7 +123,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         return {
             ".sol": tours.dumps(solution, cost),
-            ".tour": tsplib.dumps_tour(solution, name, f"length {cost:.10g}"),
+            ".tour": tsplib.dumps_tour(solution, visible(name), f"length {cost:.10g}"),
         }
 
     def flat(self, instance: TSPInstance, solution: Solution) -> tuple[IntArray, ...]:
