@@ -27,7 +27,7 @@ def refused(tmp_path, text, words, **options):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("TYPE: ACVRP\n", ": TYPE is 'ACVRP', expected TSP, CVRP, SDVRP, VRPTW or CVRPTW"),
+        ("TYPE: ACVRP\n", r": TYPE is 'ACVRP', expected TSP, .* or CVRPTW \(docs/limits.md\)"),
         ("TYPE:\n", ": TYPE is ''"),
         ("", ": TYPE is missing"),
         ("TYPE CVRP\n", ": line 3 is 'TYPE CVRP', expected 'TYPE : value'"),

@@ -128,7 +128,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
 
     def flat(self, instance: TSPInstance, solution: Solution) -> tuple[IntArray, ...]:
         if instance.fixed_edges:
-            raise ConfigError(f"{instance.name} has fixed edges, which solving does not keep.")
+            raise ConfigError(
+                f"{instance.name} has fixed edges, which solving does not keep (docs/limits.md)."
+            )
         return (np.array(tours.from_zero(solution), np.int64),)
 
     def unflat(self, instance: TSPInstance, arrays: Sequence[IntArray]) -> Solution | None:

@@ -39,7 +39,7 @@ def unreadable_error(path: Path, text: str, problems: Collection[str]) -> FileEr
 def _type(text: str) -> str | None:
     """Return the error in TYPE; None for a text without fields and sections."""
     expected = [name for name, kind in kinds.TYPES.items() if not kind.solution]
-    accepted = f"expected {', '.join(expected[:-1])} or {expected[-1]}"
+    accepted = f"expected {', '.join(expected[:-1])} or {expected[-1]} (docs/limits.md)"
     colonless = None
     has_fields = kinds.begins_with_field(text.lstrip())
     for number, line in enumerate(map(str.strip, text.splitlines()), start=1):

@@ -290,7 +290,9 @@ def _depot(sections: Sections, dimension: int) -> int:
     if numbers.size == 2 and numbers[-1] == -1:
         numbers = numbers[:1]
     if numbers.size != 1:
-        raise sections.error("DEPOT_SECTION holds no single depot, expected one node and then -1")
+        raise sections.error(
+            "DEPOT_SECTION holds no single depot, expected one node and then -1 (docs/limits.md)"
+        )
     depot = float(numbers[0])
     if depot not in Range(1, dimension, integer=True):
         raise sections.error(f"DEPOT_SECTION names node {depot:g}, expected 1 to {dimension}")
