@@ -6,6 +6,7 @@ import pytest
 
 from specahd import api
 from specahd.core.errors import ConfigError, FileError, FileWarning
+from specahd.routing.formats import kinds
 
 COMMENT = 'COMMENT : "Six nodes by hand; the depot is node 3"\n'
 
@@ -77,3 +78,11 @@ def test_the_name_of_a_file_of_solomons_may_hold_a_comma(tmp_path, data):
     path.write_text("name, x\n" + text.partition("\n")[2])
     with pytest.warns(FileWarning, match="CUSTOMER holds 4 customers"):
         assert api.read(path).problem.name == "vrptw"
+
+
+def test_a_line_of_a_megabyte_is_no_heading_and_no_field():
+    """Trying all of it would take minutes."""
+    assert kinds.identify("x,y" + ",x" * (1 << 18) + "\n1,2\n") is kinds.STOPS
+    assert kinds.identify("x,y" + ",x" * (1 << 19) + "\n1,2\n") is None
+    assert kinds.begins_with_field("A" * 100 + " :")
+    assert not kinds.begins_with_field("A" * 101 + " :")

@@ -71,9 +71,12 @@ _OTHER_NAMES = {
     "unnamed:_0": "",
 }
 
+_LONGEST_LINE = 1 << 20
+"""Most characters of a table's first line; a distance matrix of 20,000 stops has fewer."""
 # No repetition directly follows another: backtracking on a long line would take very long.
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
-_FIELD = re.compile(r"(?!unnamed)[a-z_]+\s*:", re.IGNORECASE)
+# The bound keeps a line of millions of letters from being tried from each of its ends.
+_FIELD = re.compile(r"(?!unnamed)[a-z_]{1,100}\s*:", re.IGNORECASE)
 _ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 
 
@@ -113,6 +116,8 @@ def _table(text: str) -> FileKind | None:
     if stated and (sign not in STATED_DELIMITERS or not first):
         # Its reader reports the error.
         return STOPS
+    if len(first) > _LONGEST_LINE:
+        return None
     words = first.split()
     if sign in (None, "\t") and all(map(_NUMBER.fullmatch, words)):
         # SDVRP sets begin with the number of customers, which is not 0, and the capacity.
