@@ -50,6 +50,7 @@ CASES = {
     ],
     (read_windows, WINDOWS): [
         ("1 55 60", "1 55 nan", "TIME_WINDOW_SECTION holds 'nan', expected numbers"),
+        ("1 55 60", "1 55 1764226800", "from one midnight on: subtract its Unix seconds, 17642"),
         ("7\n2 0\n", "7\n2 3\n", "SERVICE_TIME_SECTION gives the depot 2"),
         ("CAPACITY", "SERVICE_TIME : 3\nCAPACITY", "SERVICE_TIME_SECTION both occur"),
     ],
@@ -63,6 +64,12 @@ CASES = {
         ("CUSTOMER\n", "", "expected the lines NAME, VEHICLE"),
         ("         200", " 1.5", "CAPACITY is 1.5"),
         ("912", "9l2", "line 11 is '1      45"),
+        (
+            "967",
+            "1764226800123",
+            "DUE DATE of customer 1 is 1.7642268e+12, expected times from one midnight on: "
+            "subtract its Unix milliseconds, 1764201600000 for this time, from all of them",
+        ),
         ("912", "9_12", "line 11 is '1      45"),
         (
             "    2      45.5       70         30        825        870.5       90\n",

@@ -24,6 +24,7 @@ from specahd.routing.formats.vrplib import (
     TIME,
     TimeWindows,
     VRPLIBData,
+    expected_times,
     warn_of_rounding,
 )
 from specahd.routing.geometry import Convention
@@ -189,8 +190,10 @@ def _check(path: Path, table: FloatArray) -> None:
     late = np.flatnonzero(table[:, _DUE] < table[:, _READY]).tolist()
     wrong += [(place, _DUE, f"a number in [READY TIME, {TIME.high:g}]") for place in late]
     for place, column, expected in wrong:
+        if column in (_READY, _DUE):
+            expected = expected_times(table[place, column], expected)
         raise FileError(
-            f"{path}: {_COLUMNS[column]} of customer {place} is {table[place, column]:g}, "
+            f"{path}: {_COLUMNS[column]} of customer {place} is {table[place, column]:.10g}, "
             f"expected {expected}."
         )
     for column in (_DEMAND, _SERVICE):

@@ -13,16 +13,13 @@ from specahd.core.errors import FileWarning
 from specahd.routing.base import FloatArray
 from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.rows import Row
-from specahd.routing.formats.vrplib import TIME, TimeWindows
+from specahd.routing.formats.vrplib import TIME, TimeWindows, expected_times
 from specahd.routing.labels import Labels
 
 COLUMNS = ("ready", "due", "service")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _ROUNDING = 1e-9
 """Upper bound on the relative error of times multiplied by the speed, and of their sums."""
-_UNIX_SECONDS = Range(1e9, 1e10)
-"""Times in seconds since 1970, from 2001 on; other times are shorter."""
-_DAY = 86_400
 _FASTEST = 25.0
 """Most metres that a vehicle plausibly comes in a second on roads: 90 km/h."""
 _QUICK = 1e-3
@@ -105,13 +102,10 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
     if not word:
         return nan
     if not clock or word == "0":
-        if column != "service" and number_of(word) in _UNIX_SECONDS:
-            raise row.error(
-                row.raw_value(column),
-                "times from one midnight on: subtract its Unix seconds, "
-                f"{number_of(word) // _DAY * _DAY:.0f} for this time, from all of them",
-            )
-        return row.number(column, Range(0, latest))
+        accepted = Range(0, latest)
+        if (time := number_of(word)) not in accepted and column != "service":
+            raise row.error(row.raw_value(column), expected_times(time, str(accepted)))
+        return row.number(column, accepted)
     parts = _CLOCK.fullmatch(word)
     seconds = nan
     if parts is not None:

@@ -57,6 +57,19 @@ _SCALES = {
 """Conventions by EDGE_WEIGHT_TYPE and SCALE other than 1; distances are rounded after scaling."""
 
 
+def expected_times(time: float, otherwise: str) -> str:
+    """Return what is expected instead of a time, for a message; Unix times get their cure."""
+    for unit, parts in (("seconds", 1), ("milliseconds", 1000)):
+        # From 2001 to 2286.
+        if 1e9 < time / parts < 1e10:
+            midnight = time // (86_400 * parts) * 86_400 * parts
+            return (
+                f"times from one midnight on: subtract its Unix {unit}, {midnight:.0f} for this "
+                "time, from all of them"
+            )
+    return otherwise
+
+
 @dataclass(frozen=True, slots=True)
 class TimeWindows:
     """Earliest and latest starts of the service, and service times, each of shape (n + 1,).
@@ -267,9 +280,10 @@ def _windows(sections: Sections, dimension: int, depot: int, order: IntArray) ->
     times = sections.table("TIME_WINDOW_SECTION", dimension, 2)
     ready, due = times[:, 0], times[:, 1]
     for place in TIME.outside(times) or np.flatnonzero(ready > due).tolist():
+        expected = expected_times(due[place], f"0 <= opening <= closing <= {TIME.high:g}")
         raise sections.error(
-            f"TIME_WINDOW_SECTION opens node {place + 1} at {ready[place]:g} and closes it "
-            f"at {due[place]:g}, expected 0 <= opening <= closing <= {TIME.high:g}"
+            f"TIME_WINDOW_SECTION opens node {place + 1} at {ready[place]:.10g} and closes it "
+            f"at {due[place]:.10g}, expected {expected}"
         )
     return TimeWindows(ready[order], due[order], service[order])
 
