@@ -22,8 +22,8 @@ def request(index=0):
     return Request(CONTRACT, 0, Level.LOWER, 1, index, INITIAL, prompt=WORDS)
 
 
-def serve(*faults, bad=None, **options):
-    return Server(lambda prompt, sample: GOOD, Script(faults, bad), **options)
+def serve(*faults, bad=None, spared=None, **options):
+    return Server(lambda prompt, sample: GOOD, Script(faults, bad, spared), **options)
 
 
 def proposer(server, **options):

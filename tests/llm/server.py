@@ -149,6 +149,12 @@ class Handler(LoopbackHandler):
                 self._send(200, kind, body[: len(body) * 2 // 3])
             case "no choice":
                 self._json(200, {"id": "x", "object": "chat.completion", "choices": []})
+            case "messages":
+                part = {"type": "text", "text": spoken.text}
+                self._json(200, {"type": "message", "role": "assistant", "content": [part]})
+            case "lines":
+                line = {"message": {"role": "assistant", "content": "{"}, "done": False}
+                self._send(200, "application/x-ndjson", f"{json.dumps(line)}\n".encode() * 9)
             case "html":
                 self._send(200, "text/html", HTML.encode())
             case "error in 200":

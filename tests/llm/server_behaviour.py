@@ -27,6 +27,8 @@ REFUSALS = {
     "402": (402, "unknown_error", "Insufficient Balance"),
     "403": (403, "permission_denied", "Not for {key}"),
     "404": (404, "model_not_found", "The model does not exist"),
+    "405": (405, None, "Method Not Allowed"),
+    "unstreamed": (400, "invalid_parameter_error", "This model only support stream mode"),
     "408": (408, "timeout", "Request timeout"),
     "409": (409, "conflict", "Conflict"),
     "422": (422, "invalid_request_error", "Unknown field; sent with {key}"),
@@ -35,6 +37,7 @@ REFUSALS = {
     "quota": (429, "insufficient_quota", "You exceeded your current quota"),
     "arrears": (429, "1113", "余额不足或无可用资源包,请充值。"),
     "blocked": (400, "content_filter", "The prompt was filtered"),
+    "too long": (400, "context_length_exceeded", "This model's maximum context length is 4096."),
     "busy": (429, "rate_limit_exceeded", "Slow down"),
     "busy for seconds": (429, "rate_limit_exceeded", "Slow down"),
     "busy until a date": (429, "rate_limit_exceeded", "Slow down"),
@@ -63,12 +66,18 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Script:
-    """The same for every sample: these faults first, then this bad reply or the good one."""
+    """The same for every sample: these faults first, then this bad reply or the good one.
+
+    A sample whose name begins with ``spared`` meets no fault.
+    """
 
     faults: tuple[str, ...] = ()
     bad: str | None = None
+    spared: str | None = None
 
     def fault(self, sample, attempt):
+        if self.spared is not None and sample.startswith(self.spared):
+            return None
         return self.faults[attempt] if attempt < len(self.faults) else None
 
     def spoiling(self, sample):

@@ -82,11 +82,27 @@ def test_a_service_that_counts_no_tokens_is_estimated_and_noted_once(caplog):
     assert "counts no tokens" in record.getMessage()
 
 
-def test_a_prompt_that_the_service_refuses_has_its_reply():
-    with serve("blocked") as server:
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [("blocked", "The prompt was filtered"), ("too long", "as too long for the model (This model")],
+)
+def test_a_prompt_that_the_service_refuses_has_its_reply(behaviour, words):
+    with serve(behaviour) as server:
         reply = proposer(server).propose(request())
-    assert "The prompt was filtered" in reply.text
-    assert server.counts == {"blocked": 1}
+    assert words in reply.text
+    assert reply.refused
+    assert server.counts == {behaviour: 1}
+
+
+@pytest.mark.parametrize("behaviour", ["html", "messages", "lines"])
+@pytest.mark.parametrize("before", ["preflight", "propose"])
+def test_another_protocol_is_recognised_at_the_first_answer(behaviour, before):
+    with serve(*[behaviour] * 9, lists=False) as server:
+        asker = proposer(server)
+        told = r"answers with no chat completion: \".*\"; set llm\.base_url to its address"
+        with pytest.raises(ServiceError, match=told):
+            asker.preflight() if before == "preflight" else asker.propose(request())
+    assert server.counts == {behaviour: 1}
 
 
 def test_a_reply_says_why_it_ended_and_who_gave_it():
@@ -134,14 +150,15 @@ def test_a_reply_with_code_or_of_another_kind_begins_the_row_anew():
 )
 def test_faults_are_survived(stream, faults):
     """One request meets all of them in turn, and gets its reply word for word in the end."""
-    with serve(*faults, stall=2.0) as server:
+    with serve(*faults, stall=2.0, spared=request(1).id) as server:
         asker = proposer(server, stream=stream, timeout=PATIENT, attempts=len(faults) + 1)
+        asker.propose(request(1))
         assert asker.propose(request()).text == GOOD
-    assert server.counts == {**dict.fromkeys(faults, 1), "good": 1}
-    assert len({exchange.sample for exchange in server.exchanges}) == 1
+    assert server.counts == {**dict.fromkeys(faults, 1), "good": 2}
+    assert len({exchange.sample for exchange in server.exchanges}) == 2
 
 
-@pytest.mark.parametrize("behaviour", ["503", "reset", "html", "stall"])
+@pytest.mark.parametrize("behaviour", ["503", "reset", "no choice", "stall"])
 def test_a_fault_that_stays_is_no_reply(behaviour):
     with serve(*[behaviour] * 9, stall=2.0) as server:
         asker = proposer(server, attempts=2, timeout=PATIENT)
@@ -279,6 +296,8 @@ def test_requests_per_minute_hold_back_what_exceeds_them(monkeypatch):
     [
         ("400", r"temperature must be below 2.* llm\.options or llm\.model"),
         ("401", "rejects the key in A_KEY"),
+        ("405", r"llm\.base_url is not its address \(status 405\)"),
+        ("unstreamed", r"only support stream mode.* llm\.stream \(true or false\), llm\.options"),
         ("402", "no credit left for tested"),
         ("403", "tested to the key in A_KEY"),
         ("404", r"no model tested, or llm\.base_url"),

@@ -52,6 +52,23 @@ def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
         (400, {"code": "1301"}, Blocked),
         (400, {"message": "Content Exists Risk", "code": "invalid_request_error"}, Blocked),
         (400, {"message": "bad"}, Refusal),
+        (413, None, Blocked),
+        (400, {"code": "context_length_exceeded"}, Blocked),
+        (400, {"code": "1261", "message": "Prompt 超长"}, Blocked),
+        *(
+            (400, {"message": message}, Blocked)
+            for message in (
+                "This model's maximum context length is 4096 tokens. However, you requested 5120.",
+                "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+                "prompt is too long: 210000 tokens > 200000 maximum",
+                "the request exceeds the available context size, try increasing it",
+                "The input token count (1234) exceeds the maximum number of tokens allowed (1000).",
+                "Range of input length should be [1, 30720]",
+                "Prompt contains 40000 tokens, too large for model with 32768",
+            )
+        ),
+        (400, {"message": "Invalid max_tokens value, the valid range is [1, 8192]"}, Refusal),
+        (429, {"message": "Request too large for model on tokens per minute"}, RetryableError),
         (401, None, Refusal),
         (402, None, Refusal),
         (403, None, Refusal),

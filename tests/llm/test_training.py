@@ -124,6 +124,21 @@ def test_replies_without_a_program_end_a_run_which_then_goes_on(tmp_path):
     assert set(counts.values()) == {1}
 
 
+def test_a_prompt_that_is_too_long_costs_its_ticket_and_the_run_goes_on(tmp_path):
+    with server(_Fading(Script(), Script(faults=("too long",)), 8)) as fake:
+        train(tmp_path, fake.url, "hydra.run.dir=run", programs=13)
+    counts = outcomes(tmp_path / "run")
+    assert counts.total() == 13
+    assert counts["prompt_refused"] == 5
+
+
+def test_a_run_of_prompts_that_are_too_long_ends_with_a_sentence(tmp_path):
+    with server(Script(faults=("too long",) * 9)) as fake:
+        done = train(tmp_path, fake.url, "hydra.run.dir=run", programs=8, check=False)
+    assert done.returncode == 1
+    assert "No reply held a program that could be used: 8 prompt_refused." in done.stderr
+
+
 def test_a_service_that_stays_away_ends_a_run_which_then_goes_on(faultless, tmp_path):
     schedule = Schedule(seed=3, bad=0.3)
     with server(_Fading(schedule, Script(faults=("503",) * 1000), 9)) as fake:

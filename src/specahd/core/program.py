@@ -18,6 +18,7 @@ class Outcome(StrEnum):
     """Results of a program, a call or a task: success, or the kind of failure."""
 
     OK = "ok"
+    PROMPT_REFUSED = "prompt_refused"
     PARSE_ERROR = "parse_error"
     GUARD_REJECTED = "guard_rejected"
     DUPLICATE = "duplicate"

@@ -12,6 +12,8 @@ from specahd.core.tariff import Tariff
 
 LENGTH = "length"
 """Finish reason of a reply that was cut at its token limit."""
+REFUSED = "The service refuses the prompt"
+"""Beginning of the text, of one line, that stands for a reply to a prompt that is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,11 @@ class Reply:
             "cost": self.cost,
             **self.origin,
         }
+
+    @property
+    def refused(self) -> bool:
+        """Whether the service refuses the prompt, as too long or for its content."""
+        return self.text.startswith(REFUSED) and "\n" not in self.text
 
     def __add__(self, other: "Reply") -> "Reply":
         """Add the costs of two replies; the sum has no text."""

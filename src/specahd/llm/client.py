@@ -10,7 +10,7 @@ from specahd.core.contract import Contract, Request
 from specahd.core.errors import ConfigError, ServiceError
 from specahd.core.proposer import LENGTH, Reply
 from specahd.core.tariff import Tariff
-from specahd.llm.completion import Completion, Usage, read_completion
+from specahd.llm.completion import Completion, NoReply, Usage, is_foreign, read_completion
 from specahd.llm.faults import Blocked, RetryableError
 from specahd.llm.limits import RateLimiter
 from specahd.llm.options import number_option, request_options
@@ -117,6 +117,7 @@ class ChatProposer:
         self._provider = urlsplit(base_url).hostname
         self._lock = threading.Lock()
         self._useless: list[tuple[Useless, Reply]] = []
+        self._understood = False
 
     def __repr__(self) -> str:
         return f"ChatProposer({self._service})"
@@ -253,7 +254,7 @@ class ChatProposer:
             self._service,
             create,
             begin(),
-            read_completion,
+            self._read,
             model=self._service.model,
             messages=[{"role": "user", "content": prompt}],
             stream=self._stream,
@@ -261,6 +262,17 @@ class ChatProposer:
             # Every attempt has the same ID, for the service's support and for the test server.
             extra_headers={"X-Client-Request-Id": label},
         )
+
+    def _read(self, body: bytes) -> Completion:
+        try:
+            completion = read_completion(body)
+        except NoReply as error:
+            # Between replies this may be a page of a gateway, which passes.
+            if error.error is None and not self._understood and is_foreign(body):
+                raise self._service.misunderstood(body) from None
+            raise
+        self._understood = True
+        return completion
 
 
 def _useless_kind(reply: Reply, request: Request) -> Useless | None:

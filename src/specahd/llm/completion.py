@@ -103,6 +103,22 @@ def read_completion(body: bytes) -> Completion:
     )
 
 
+def is_foreign(body: bytes) -> bool:
+    """Return whether a body is of another protocol: a page of HTML, or JSON without choices."""
+    text = body.decode(errors="replace").strip()
+    if text.startswith("<"):
+        return True
+    lines = [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
+    # Another protocol may send a line of JSON for each piece of its answer.
+    for part in (text, *lines[:1], text.partition("\n")[0]):
+        try:
+            return "choices" not in read_object(part)
+        except NoReply as error:
+            if error.error is not None:
+                return False
+    return False
+
+
 def read_models(body: bytes) -> list[str]:
     """Return the names of the models that a service lists; an empty list if the body has none."""
     try:

@@ -5,9 +5,10 @@ event                                          result
 =============================================  ==========================================
 no connection, an incomplete body, a timeout   no reply: sent again
 408, 409, 425, 429, 5xx                        no reply: sent again
-200 with HTML, no JSON, no choice, an error    no reply: sent again
+200 with HTML, no JSON, no choice, an error    no reply: sent again, but HTML or another protocol
+                                               before the first reply stops the run
 a reply: truncated, refused, empty, invalid    a reply
-400 by which the service refuses the prompt    a reply with that refusal: a retry is useless
+a refusal of the prompt: its content, length   a reply with that refusal: a retry is useless
 credit exhausted, whatever the status          the run stops, until the user corrects it
 any other status                               the run stops, until the user corrects it
 =============================================  ==========================================
@@ -41,6 +42,18 @@ _BLOCKED = {
 }
 _NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.IGNORECASE)
 _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
+_LONG = {
+    "1261",  # GLM: the prompt exceeds the maximum length
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "string_above_max_length",
+}
+_TOO_LONG = re.compile(
+    r"context (length|window|size)|(prompt|input|request|messages?)\b[^.]{0,60}\b"
+    r"(too (long|large|many tokens)|exceeds?|longer than)|range of input length|too many tokens|"
+    r"reduce the length|超长",
+    re.IGNORECASE,
+)
 # Number of characters of a message that are shown, and that are read.
 _LONGEST, _READ = 200, 10_000
 
@@ -99,6 +112,11 @@ class Complaint:
     @property
     def blocked(self) -> bool:
         return bool(self.codes & _BLOCKED or _RISKY.search(self.message))
+
+    def is_too_long(self, status: int) -> bool:
+        """Return whether the prompt is longer than the model or the service can read."""
+        words = self.codes & _LONG or _TOO_LONG.search(self.message)
+        return status == 413 or bool(status in (400, 422) and words)
 
 
 def _in_words(value: object) -> str:

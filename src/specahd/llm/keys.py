@@ -108,7 +108,7 @@ def _read_key(path: str, variable: str) -> tuple[str, bool]:
     found = [match for match in map(_LINE.fullmatch, lines) if match]
     if not found or len(found) < len(lines):
         return text, False
-    return dict(match.groups() for match in found).get(variable, "").strip(), True
+    return {match[1]: match[2] for match in found}.get(variable, "").strip(), True
 
 
 def require_keys(options: object, group: str = "llm") -> None:

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specahd.core.errors import ServiceError
+from specahd.core.proposer import REFUSED
 from specahd.llm.faults import Blocked, Complaint, RetryableError, is_passing, quote_foreign
 from specahd.llm.keys import Key
+
+# Number of bytes of a foreign answer that are read for a message.
+_READ = 2000
 
 
 class Refusal(ServiceError):
@@ -58,7 +62,9 @@ class Service:
         if complaint.no_credit or status == 402:
             return Refusal(402, f"{self.host} has no credit left for {self.model}; top it up.")
         if complaint.blocked:
-            return Blocked(f"The service refuses the prompt{detail}.")
+            return Blocked(f"{REFUSED}{detail}.")
+        if complaint.is_too_long(status):
+            return Blocked(f"{REFUSED} as too long for the model{detail}.")
         if status == 200:
             return RetryableError(f"the service reports an error{detail}", wait)
         if is_passing(status):
@@ -82,6 +88,14 @@ class Service:
             f"{self.quote(', '.join(listed))}."
         )
 
+    def misunderstood(self, body: bytes) -> ServiceError:
+        """Return the error for a service whose answer is of another protocol."""
+        text = body[:_READ].decode(errors="replace")
+        return ServiceError(
+            f'{self.host} answers with no chat completion: "{self.quote(text)}"; set '
+            f"{self._group}.base_url to its address for OpenAI's protocol, which often ends in /v1."
+        )
+
     def _remedy(self, status: int, detail: str) -> str:
         # Messages about a key quote part of it.
         if status == 401 and self.key is None:
@@ -94,12 +108,13 @@ class Service:
         if status == 403:
             given = f"the key in {self.key.source}" if self.key else "requests without a key"
             return f"{self.host} denies {self.model} to {given}; use another key or model."
-        if status == 404:
+        if status in (404, 405):
             return (
                 f"{self.host} has no model {self.model}, or {self._group}.base_url is not its "
-                "address (status 404); correct one of them."
+                f"address (status {status}); correct one of them."
             )
+        streamed = f"{self._group}.stream (true or false), " if "stream" in detail.lower() else ""
         return (
             f"{self.host} rejects the request for {self.model} with status {status}{detail}; "
-            f"correct {self._group}.options or {self.option}."
+            f"correct {streamed}{self._group}.options or {self.option}."
         )

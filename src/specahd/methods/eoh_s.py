@@ -99,7 +99,7 @@ class EoHS:
         known = {one.responses for one in (*self._set, *self._children)}
         if sample.retained and sample.responses not in known:
             self._children.append(sample.parent)
-        elif self._founded and sample.outcome is not Outcome.PARSE_ERROR:
+        elif self._founded and sample.outcome not in (Outcome.PARSE_ERROR, Outcome.PROMPT_REFUSED):
             # Later generations end after as many evaluations, successful or not.
             self._failed += 1
         if not self._founded:

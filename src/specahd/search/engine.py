@@ -267,6 +267,8 @@ class Engine:
         self, sample: PendingSample
     ) -> tuple[Program | None, CandidateEvaluation | None]:
         request = sample.request
+        if sample.reply.result().refused:
+            return None, rejection(Outcome.PROMPT_REFUSED, sample.reply.result().text)
         try:
             source, idea = parse_program(sample.reply.result(), request.contract)
         except ParseError as error:
@@ -302,9 +304,11 @@ class Engine:
 
     def _commit_text(self, search: LevelSearch, sample: PendingSample) -> None:
         reply = sample.reply.result()
-        text = parse_text(reply.text)
+        text = "" if reply.refused else parse_text(reply.text)
         outcome = Outcome.OK if text else Outcome.PARSE_ERROR
         detail = "" if text else "The reply holds no text."
+        if reply.refused:
+            outcome, detail = Outcome.PROMPT_REFUSED, reply.text
         self._tell(search, Sample(sample.request, text, outcome, detail))
         self._journal.samples.append(text_record(sample.request, reply))
 
