@@ -166,6 +166,7 @@ def run(
     carried=(),
     measures=ByConstant,
     memory=Memory,
+    stopped=None,
     **options,
 ):
     """Carry programs over and run a round; return what was spent, by the ledger too, and told."""
@@ -189,4 +190,6 @@ def run(
         # No round may ask for more than is left.
         engine.carry_over(level, carried, tickets + 5)
         spent = engine.run(level, tickets if asked is None else asked)
+        if stopped is not None:
+            stopped.append(engine.stopped)
     return spent, ledger.read(), list(journals.read_records(directory / "journal.jsonl"))

@@ -237,7 +237,7 @@ def test_what_a_method_says_reaches_the_prompt(tmp_path, query, told):
 
 @pytest.mark.parametrize(
     ("method", "max_reply", "longest", "bound"),
-    # Of a reply that nothing bounds, 4,096 tokens are expected, or twice the longest so far.
+    # Of a reply that nothing bounds, 4,096 tokens are expected, or the longest so far.
     [
         (EoH, 100, 100, 2_000),
         (lambda: InTurn(WRITE, REMARK), 100, 100, 2_000),
@@ -258,6 +258,43 @@ def test_replies_cost_no_more_than_they_may_with_any_number_of_samplers(
         assert bound - 2 * longest - 5 < ledger.cost <= bound
         assert spent == ledger.tickets == sum("sample" in record for record in records)
         assert len(proposer.calls) == len(records)
+        runs.append(records)
+    assert runs[0] == runs[1]
+
+
+class Thinker(Priced):
+    """Replies of 30,000 to 50,000 tokens that nothing bounds; counts those under way."""
+
+    def __init__(self):
+        super().__init__(None, 0)
+        self.ended = 0
+        self.crowds = []
+
+    def propose(self, request):
+        with self._lock:
+            self.crowds.append((len(self.crowds) + 1 - self.ended, self.ended))
+        tokens = 30_000 + 4_877 * request.index % 20_001
+        reply = replace(super().propose(request), completion_tokens=tokens, cost=float(tokens))
+        with self._lock:
+            self.ended += 1
+        return reply
+
+
+@pytest.mark.parametrize("bound", [10_000, 120_000, 1_000_000])
+def test_of_replies_of_unknown_length_one_may_exceed_the_bound(tmp_path, bound):
+    runs = []
+    for samplers in (1, 7):
+        proposer, stopped = Thinker(), []
+        _, ledger, records = run(
+            tmp_path / f"run{samplers}", proposer, samplers=samplers, stopped=stopped,
+            allowance=Allowance(cost=bound),
+        )  # fmt: skip
+        over = ledger.cost - bound
+        assert -50_000 < over < 50_000
+        assert all(under_way <= max(1, ended) for under_way, ended in proposer.crowds)
+        said = f"{over:.4f} over it by a reply longer than expected" in stopped[0]
+        assert said == (over > 0)
+        assert stopped[0].startswith(f"budget.max_cost={bound:g} leaves no room")
         runs.append(records)
     assert runs[0] == runs[1]
 

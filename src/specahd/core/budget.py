@@ -60,16 +60,20 @@ class Allowance:
         if self.cost is not None and (
             spent.cost >= self.cost or spent.cost + most.cost > self.cost
         ):
+            over = spent.cost - self.cost
+            excess = f", {over:.4f} over it by a reply longer than expected" if over > 0 else ""
             return (
                 f"budget.max_cost={self.cost:g} leaves no room for another request: "
-                f"{spent.cost:.4f} is paid, and one may cost {most.cost:.4f}"
+                f"{spent.cost:.4f} is paid{excess}, and one may cost {most.cost:.4f}"
             )
         tokens = spent.prompt_tokens + spent.completion_tokens
         more = most.prompt_tokens + most.completion_tokens
         if self.tokens is not None and (tokens >= self.tokens or tokens + more > self.tokens):
+            over = tokens - self.tokens
+            excess = f", {over:,} over it by a reply longer than expected" if over > 0 else ""
             return (
                 f"budget.max_tokens={self.tokens:,} leaves no room for another request: "
-                f"{tokens:,} are spent, and one may take {more:,}"
+                f"{tokens:,} are spent{excess}, and one may take {more:,}"
             )
         return None
 

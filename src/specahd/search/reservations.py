@@ -17,8 +17,7 @@ from specahd.core.proposer import Proposer, Reply
 from specahd.search.prompts import render
 
 UNBOUNDED_REPLY = 4096
-"""Tokens reserved for a reply without a limit, unless a reply was longer than half of it."""
-_REPLY_MARGIN = 2.0
+"""Tokens reserved for a reply without a limit, unless a reply was longer."""
 _PROMPT_MARGIN = 1.25
 _ROUND = 2048
 """Bytes added to a first prompt for what its round adds: facts, scores, the instruction."""
@@ -27,9 +26,11 @@ _ROUND = 2048
 class Reservations:
     """Reserved costs, which together with the paid costs stay within the allowance.
 
-    A reply is assumed to be as long as the service allows; without a limit, twice as long as
-    the longest so far. A prompt is assumed to take one token a byte until replies report the
-    true number, then a quarter more tokens a byte than the largest number so far.
+    A reply is assumed to be as long as the service allows; without a limit, as long as the
+    longest so far, and no more requests are in flight than replies have come, since the first
+    ones show how long a model's replies are. So a bound is exceeded by little more than what one
+    reply is longer than all before it. A prompt is assumed to take one token a byte until replies
+    report the true number, then a quarter more tokens a byte than the largest number so far.
     """
 
     def __init__(self, proposer: Proposer, allowance: Allowance) -> None:
@@ -38,9 +39,11 @@ class Reservations:
         self._paid = Reply("")
         self._reserved: deque[Reply] = deque()
         self._any = False
-        # Measured: tokens a byte of prompt, 0 until a reply reports any; the longest reply.
+        # Measured: tokens a byte of prompt, 0 until a reply reports any; the longest reply, and
+        # the number of replies.
         self._density = 0.0
         self._longest = 0
+        self._came = 0
 
     def require_first(self, contract: Contract, level: Level, seed: int) -> None:
         """Refuse a bound that is too small for the first request of a run.
@@ -78,6 +81,9 @@ class Reservations:
         """
         if not self._allowance.bounded:
             return None
+        unlimited = self._proposer.tariff(request).max_reply is None
+        if unlimited and len(self._reserved) >= max(1, self._came):
+            return "The length of replies is not known yet."
         most = self._most(request)
         objection = self._allowance.objection(sum(self._reserved, self._paid), most)
         if objection is not None and not needed:
@@ -96,6 +102,7 @@ class Reservations:
         self._reserved.popleft()
         self._density = max(self._density, reply.prompt_tokens / _bytes(request))
         self._longest = max(self._longest, reply.completion_tokens)
+        self._came += 1
 
     def _most(self, request: Request) -> Reply:
         tariff = self._proposer.tariff(request)
@@ -104,7 +111,7 @@ class Reservations:
         prompt = ceil(_bytes(request) * (_PROMPT_MARGIN * self._density or 1.0))
         longest = tariff.max_reply
         if longest is None:
-            longest = max(UNBOUNDED_REPLY, ceil(_REPLY_MARGIN * self._longest))
+            longest = max(UNBOUNDED_REPLY, self._longest)
         cost = (prompt * tariff.input_price + longest * tariff.output_price) / 1e6
         return Reply("", prompt, longest, cost)
 
