@@ -101,7 +101,8 @@ def test_wrong_programs_alone_end_at_the_budget_with_status_1(tmp_path):
     with server(Script(bad="wrong name")) as fake:
         done = train(tmp_path, fake.url, "hydra.run.dir=run", programs=13, check=False)
     assert done.returncode == 1
-    assert "No reply held a program that could be used: 13 parse_error." in done.stderr
+    ended = "No reply held a program that could be used: 13 parse_error. Most often: Expected"
+    assert re.search(rf"{ended} a function \w+, got another_name\.$", done.stderr, re.MULTILINE)
     assert not FATAL.search(done.stderr)
     assert outcomes(tmp_path / "run") == {"parse_error": 13}
 

@@ -17,6 +17,7 @@ from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import atomic_files
+from specahd.core.plain import printable
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings, TierRule
@@ -334,7 +335,11 @@ def _search(
         freeze(_checkpoint(plan, best_candidate(candidates)), target)
         if engine.outcomes and not engine.outcomes[Outcome.OK]:
             counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
-            raise RunFailed(f"No reply held a program that could be used: {counts}.")
+            often = "".join(
+                f" Most often: {printable(reason, 200)}"
+                for reason, _ in engine.failures.most_common(1)
+            )
+            raise RunFailed(f"No reply held a program that could be used: {counts}.{often}")
         spent = engine.outcomes.total() >= plan.budget.programs
         status = RunStatus.COMPLETE if spent else RunStatus.PARTIAL
         return best_candidate(candidates), engine.stopped, status

@@ -60,8 +60,8 @@ class Engine:
 
     Attributes
     ----------
-    outcomes
-        Number of programs by outcome.
+    outcomes, failures
+        Number of programs by outcome, and of those that failed by the reason.
     stopped
         Reason why no further sample is requested; None while samples are requested.
     """
@@ -91,6 +91,7 @@ class Engine:
         self._reservations = Reservations(proposer, allowance or Allowance())
         self.stopped: str | None = None
         self.outcomes: Counter[Outcome] = Counter()
+        self.failures: Counter[str] = Counter()
         self._interrupts = Interrupts()
 
     def __enter__(self) -> Self:
@@ -331,6 +332,8 @@ class Engine:
                 search.admit(program, result)
         self._tell(search, sample.as_sample(evaluation, program))
         self.outcomes[evaluation.outcome] += 1
+        if evaluation.detail:
+            self.failures[evaluation.detail] += 1
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
         if sample.evaluation is not None:
