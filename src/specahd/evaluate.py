@@ -22,7 +22,7 @@ from specahd.api.instance_files import instance_files, public_set
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
 from specahd.config.schemas import EvaluateConfig
-from specahd.config.targets import instantiate_group
+from specahd.config.targets import check_targets, instantiate_group
 from specahd.core.folders import display_path
 from specahd.repair.execution import Execution
 from specahd.tracking.observers import ProgressObserver
@@ -34,6 +34,7 @@ def evaluate(config: DictConfig) -> None:
     """Evaluate one checkpoint on a pool, a public set, or files."""
     progress = ProgressObserver()
     options: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # its schema
+    check_targets(config.tracking, "tracking")
     executor = instantiate_group(config.executor, "executor")
     execution = Execution(executor, options.limits, require=options.sandbox.require)
     with fetched_checkpoint(config.checkpoint, config.tracking.get("uri")) as place:

@@ -20,6 +20,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from specahd.config.cli import run_command, run_directory
+from specahd.config.targets import check_targets
 from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
@@ -42,6 +43,7 @@ METHODS = "methods.md"
 
 def report(config: DictConfig) -> None:
     """Read the runs, write their report, and log it to MLflow."""
+    check_targets(config)
     if config.audit is not None:
         with suppress(OSError):
             # Hydra creates the directory, and an audit writes nothing there.

@@ -13,6 +13,7 @@ from omegaconf import DictConfig
 
 from specahd import model
 from specahd.config.cli import run_command
+from specahd.config.targets import check_targets
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.registry import (
     CHAMPION,
@@ -30,6 +31,7 @@ _OF_METHODS = {"problem.max_regions", "problem.max_size"}
 
 def select(config: DictConfig) -> None:
     """Choose the best run of the store, register its checkpoint and report it."""
+    check_targets(config)
     problem = str(HydraConfig.get().runtime.choices["problem"])
     uri = str(config.tracking.uri)
     with open_store(uri) as client:

@@ -115,7 +115,7 @@ def run_command(
     except REFUSALS as error:
         if state.started:
             raise
-        message = message_for(simpler_error(error, config_name, words))
+        message = message_for(simpler_error(error, config_name, words), config_name, words)
         return _report_end(state, message, REFUSED)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
@@ -176,7 +176,9 @@ class CommandCallback(Callback):
             _STATE.get().trace(error)
             raise _Refused(str(error), REFUSED) from None
         except REFUSALS as error:
-            raise _Refused(message_for(error), REFUSED) from None
+            words = config.hydra.overrides.task
+            message = message_for(error, config.hydra.job.config_name, words)
+            raise _Refused(message, REFUSED) from None
         raise_interrupts()
         _STATE.get().sweep = config
 

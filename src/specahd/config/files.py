@@ -39,6 +39,13 @@ def choices(group: str) -> list[str]:
     return sorted(path.stem for path in (CONF_DIR / group).glob("*.yaml"))
 
 
+def groups_of(command: str) -> list[str]:
+    """Return the groups that a command's options choose from, in the order of its file."""
+    read = yaml.safe_load((CONF_DIR / f"{command}.yaml").read_bytes())
+    named = [key for entry in read["defaults"] if isinstance(entry, dict) for key in entry]
+    return [key for key in named if key != "hydra" and not key.startswith("override ")]
+
+
 def command_purpose(command: str) -> str:
     """Return a command's purpose, from the first line of its configuration."""
     first = (CONF_DIR / f"{command}.yaml").read_text(encoding="utf-8").partition("\n")[0]

@@ -2,25 +2,37 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
 from hydra.errors import (
     ConfigCompositionException,
     HydraException,
     MissingConfigException,
     OverrideParseException,
 )
-from omegaconf import BooleanNode, DictConfig, FloatNode, IntegerNode, ListConfig, StringNode
+from omegaconf import (
+    BooleanNode,
+    DictConfig,
+    FloatNode,
+    IntegerNode,
+    ListConfig,
+    OmegaConf,
+    StringNode,
+)
 from omegaconf.errors import (
     ConfigAttributeError,
     ConfigKeyError,
+    InterpolationKeyError,
     OmegaConfBaseException,
     ValidationError,
 )
 
 from specahd.config import CONF_DIR
+from specahd.config.files import choices, groups_of
 
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
@@ -36,14 +48,24 @@ _KINDS: dict[type, str] = {
 }
 
 
-def message_for(error: Exception) -> str:
-    """Return a sentence with the user's input, why it is refused, and what is accepted."""
+def message_for(error: Exception, command: str | None = None, words: Sequence[str] = ()) -> str:
+    """Return a sentence with the user's input, why it is refused, and what is accepted.
+
+    Parameters
+    ----------
+    command
+        The command whose groups of options are listed as well.
+    words
+        The command line, from which an override is quoted that the error does not name.
+    """
     match error:
         case ConfigCompositionException(__cause__=OmegaConfBaseException() as cause):
             # Hydra wraps OmegaConf's error about the option.
-            return message_for(cause)
+            return message_for(cause, command)
+        case ConfigCompositionException(__context__=ConfigKeyError() as cause):
+            return message_for(cause, command)
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
-            group, _, choice = missing.rpartition("/")
+            group, choice = _divided(missing, words)
             available = ", ".join(error.options or ()) or "none"
             hint = suggestion(choice, error.options or ())
             return (
@@ -54,14 +76,110 @@ def message_for(error: Exception) -> str:
             form = "\"option='value'\"" if "=" in str(error.override) else "option=value"
             return f"{error.override!r} cannot be read; write {form}."
         case ConfigAttributeError() | ConfigKeyError():
-            return _unknown_option(error)
+            return _unknown_option(error, command)
+        case InterpolationKeyError() if found := re.search("runtime.choices.([^']+)'", str(error)):
+            return f"Expected one choice of {found[1]}; write {found[1]}=NAME."
+        case InterpolationKeyError() if (deleted := _deleted(str(error), words)) is not None:
+            return f"~{deleted} takes away what other options refer to, expected a value."
         case ValidationError(full_key=str(key)) if key and error.child_node is not None:
             return _wrong_type(key, error.value, error.child_node)
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    first = lines[0] if lines else type(error).__name__
     if (override := _ambiguous_override(error)) is not None:
         return f"{override} names several values; add -m to run them all."
+    return _hydra_sentence(str(error), command, words) or _first_line(error)
+
+
+def _hydra_sentence(text: str, command: str | None, words: Sequence[str]) -> str | None:
+    """Return a sentence for an error that Hydra describes in words only."""
+    if command is None:
+        return None
+    if found := re.match("Could not override '([^'@]*)", text):
+        return no_such_option(found[1], options_of(command), command)
+    if found := re.match(r"Multiple values for ([^@\s]+?)\.\s", text):
+        return f"{found[1]} is chosen once; write {found[1]}=NAME without +."
+    if found := re.match("Could not append to config. An item is already at '([^']*)'", text):
+        return f"{found[1]} has a value already; write {found[1]}=VALUE without +."
+    if text.startswith("Config group override must be"):
+        for word in words:
+            group, _, choice = word.lstrip("+").partition("=")
+            if group in groups_of(command) and not _is_name(choice):
+                listed = ", ".join(choices(group))
+                return f"{word} is not a choice; available: {listed}."
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = lines[0] if lines else type(error).__name__
     return first if first.endswith(".") else f"{first}."
+
+
+def _is_name(choice: str) -> bool:
+    """Return whether Hydra reads a choice as text."""
+    return choice.strip("'\"") != choice or re.fullmatch("null|true|false|[0-9.]+", choice) is None
+
+
+def _divided(missing: str, words: Sequence[str]) -> tuple[str, str]:
+    """Return the group and the choice of a file; the choice may contain a slash."""
+    for word in words:
+        group, given, choice = word.lstrip("+").partition("=")
+        if given and f"{group}/{choice}" == missing:
+            return group, choice
+    group, _, choice = missing.rpartition("/")
+    return group, choice
+
+
+def _deleted(text: str, words: Sequence[str]) -> str | None:
+    """Return the option that is deleted on the command line and that an error names."""
+    deleted = [word[1:] for word in words if word.startswith("~")]
+    return next((word for word in deleted if f"'{word}'" in text), None)
+
+
+def options_of(command: str) -> list[str]:
+    """Return the names at the top of a command's configuration, groups of options included."""
+    schema = ConfigStore.instance().load(f"{command}_schema.yaml").node
+    return sorted({*map(str, schema), *groups_of(command)})
+
+
+def no_such_option(name: str, accepted: Sequence[str], command: str | None = None) -> str:
+    """Return the sentence for an option that does not exist, with the most similar one.
+
+    Parameters
+    ----------
+    name
+        The option's full name.
+    accepted
+        The names that are accepted in its place, without the part before the last dot.
+    command
+        The command, if the name stands at the top of its configuration.
+    """
+    last = name.rpartition(".")[2]
+    groups = [] if command is None else groups_of(command)
+    if last in groups:
+        return f"{name} is a group; write {name}=NAME with one of {', '.join(choices(last))}."
+    hint = suggestion(last, accepted)
+    near = hint.removeprefix(" Did you mean ").rstrip("?")
+    if near in groups:
+        hint += f" It may be {', '.join(choices(near))}."
+    return f"{name}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
+
+
+def find_unknown(config: DictConfig, prefix: str = "") -> tuple[str, list[str]] | None:
+    """Return the first key that a schema does not have, with the keys that it has.
+
+    Hydra adds any key that is written with ``+``. Groups without a schema are not looked at.
+    """
+    kind = OmegaConf.get_type(config)
+    accepted = sorted(each.name for each in fields(kind)) if is_dataclass(kind) else None
+    for key in config:
+        if accepted is not None and key not in accepted:
+            return f"{prefix}{key}", accepted
+        if OmegaConf.is_missing(config, key) or OmegaConf.is_interpolation(config, key):
+            continue
+        node = config[key]
+        found = find_unknown(node, f"{prefix}{key}.") if isinstance(node, DictConfig) else None
+        if found is not None:
+            return found
+    return None
 
 
 def simpler_error(error: Exception, config_name: str, words: Sequence[str]) -> Exception:
@@ -94,14 +212,19 @@ def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
     return f" Did you mean {form.format(folded[close[0]])}?" if close else ""
 
 
-def _unknown_option(error: ConfigAttributeError | ConfigKeyError) -> str:
+def _unknown_option(error: ConfigAttributeError | ConfigKeyError, command: str | None) -> str:
+    node, full = error.parent_node, str(error.full_key)
+    if "." not in full and command is not None:
+        return no_such_option(full, options_of(command), command)
     accepted = []
-    if isinstance(error.parent_node, DictConfig):
+    if isinstance(node, DictConfig):
+        if not node and not is_dataclass(OmegaConf.get_type(node)):
+            return f"{full} has no value yet; add it: +{full}=VALUE."
         # A leading underscore marks a key of Hydra's instantiate.
-        keys = [str(key) for key in error.parent_node]
-        accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
-    hint = suggestion(str(error.key), accepted)
-    return f"{error.full_key}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
+        accepted = sorted(key for key in map(str, node) if not key.startswith("_"))
+    if not accepted:
+        return f"{full}: no such option; {full.rpartition('.')[0]} as it is chosen has none."
+    return no_such_option(full, accepted)
 
 
 def _wrong_type(key: str, value: Any, node: Any) -> str:

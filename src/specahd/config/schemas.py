@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, is_dataclass
 from typing import Any, get_type_hints
 
 from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import MISSING, DictConfig, OmegaConf
 
 from specahd.config.files import register_choose
+from specahd.config.messages import find_unknown, no_such_option, options_of
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice, check_range
@@ -238,13 +240,21 @@ def _unfreeze(node: DictConfig) -> None:
 
 
 def validate(config: DictConfig) -> None:
-    """Refuse a composed configuration that lacks a value or has one out of range.
+    """Refuse a composed configuration with an unknown option, no value, or one out of range.
 
     Raises
     ------
     ConfigError
         The message is one sentence with the option and its accepted values.
     """
+    unknown = find_unknown(config)
+    if unknown is not None:
+        name, accepted = unknown
+        command = HydraConfig.get().job.config_name if HydraConfig.initialized() else None
+        if command is not None and "." not in name:
+            accepted = options_of(command)
+            raise ConfigError(no_such_option(name, accepted, command))
+        raise ConfigError(no_such_option(name, accepted))
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
         raise ConfigError(f"{missing[0]} has no value; write {missing[0]}=VALUE.")

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from shutil import which
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -10,6 +11,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config.schemas import validate
+from specahd.core.errors import ConfigError
 
 
 def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
@@ -25,10 +27,16 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
     Raises
     ------
     ConfigError
-        A job lacks a value or has one out of range.
+        A job lacks a value or has one out of range, or the launcher cannot start any.
     HydraException or OmegaConfBaseException
         A job cannot be composed.
     """
+    launcher = config.hydra.runtime.choices.get("hydra/launcher")
+    if launcher == "submitit_slurm" and which("srun") is None:
+        raise ConfigError(
+            f"hydra/launcher={launcher} needs Slurm's srun, which is not on this machine; expected "
+            "basic, joblib or submitit_local here."
+        )
     loader = GlobalHydra.instance().config_loader()
     overrides = OverridesParser.create(loader).parse_overrides(_swept_overrides(config))
     if any(each.is_sweep_override() and not each.is_discrete_sweep() for each in overrides):

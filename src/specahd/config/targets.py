@@ -4,6 +4,7 @@ A target may be a user's own class. One sentence reports a misspelt name or an e
 """
 
 import pkgutil
+import re
 import traceback
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -48,6 +49,9 @@ def instantiate_group(config: DictConfig, group: str, **overrides: Any) -> Any:
         if cause is None:
             words = " ".join(str(error).partition("\nfull_key:")[0].split())
             raise ConfigError(f"{group}: {words.rstrip('.')}.") from None
+        unexpected = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
+        if isinstance(cause, TypeError) and unexpected and unexpected[1] in config:
+            raise ConfigError(f"{group}.{unexpected[1]}: no such option.") from None
         place = _raised_at(cause)
         if place is None or place.startswith(f"{_OURS}/"):
             raise
