@@ -21,6 +21,8 @@ from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.instance_files import instance_files, public_set
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
+from specahd.config.files import search_folders
+from specahd.config.resume import remembered_folders
 from specahd.config.schemas import EvaluateConfig
 from specahd.config.targets import check_targets, instantiate_group
 from specahd.core.folders import display_path
@@ -38,6 +40,7 @@ def evaluate(config: DictConfig) -> None:
     executor = instantiate_group(config.executor, "executor")
     execution = Execution(executor, options.limits, require=options.sandbox.require)
     with fetched_checkpoint(config.checkpoint, config.tracking.get("uri")) as place:
+        search_folders(remembered_folders(Path(place)))
         loaded = load(place, baseline=config.baseline, execution=execution, observer=progress)
     title = _title(options)
     try:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from specahd.config.cli import run_command, run_directory
+from specahd.config.cli import run_command, run_directory, searchpath_words
 from specahd.config.targets import check_targets
 from specahd.core.display import visible
 from specahd.core.errors import FileError
@@ -48,7 +48,7 @@ def report(config: DictConfig) -> None:
         with suppress(OSError):
             # Hydra creates the directory, and an audit writes nothing there.
             run_directory().rmdir()
-        sys.stdout.write(f"{audit(Path(config.audit))}\n")
+        sys.stdout.write(f"{audit(Path(config.audit), searchpath_words())}\n")
         return
     folder = Path(config.runs)
     runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
@@ -120,7 +120,7 @@ def _compared(
             raise FileError(f"{config.references} holds no <problem>/<solver>/{rows_file('rows')}.")
     spending = {run.name: read_spending(folder / run.name) for run in runs}
     baseline = {run.name: read_baseline_seconds(_timings(config, folder, run)) for run in runs}
-    return comparison_tables(runs, seconds, references, spending, baseline)
+    return comparison_tables(runs, seconds, references, spending, baseline, pairs=config.pairs)
 
 
 def _write(summary: Summary, directory: Path) -> None:

@@ -5,6 +5,7 @@ run's checkpoint becomes a version of the model ``specahd-<problem>`` in the MLf
 registry, unless it is one already. This version gets the alias ``champion``.
 """
 
+import shlex
 import sys
 from typing import Any
 
@@ -12,7 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from specahd import model
-from specahd.config.cli import run_command
+from specahd.config.cli import run_command, searchpath_words
 from specahd.config.targets import check_targets
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.registry import (
@@ -60,7 +61,12 @@ def select(config: DictConfig) -> None:
     address = f"models:/{version.model}@{CHAMPION}"
     for line in (
         f"{address} {is_now} version {version.number}: run {chosen.id}, seed {chosen.seed}",
-        f"evaluate:   python -m specahd.evaluate checkpoint={address} pool=validation",
+        " ".join(
+            [
+                f"evaluate:   python -m specahd.evaluate checkpoint={address} pool=validation",
+                *map(shlex.quote, searchpath_words()),
+            ]
+        ),
     ):
         sys.stdout.write(f"{line}\n")
 

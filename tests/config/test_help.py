@@ -52,6 +52,16 @@ def test_help_follows_the_groups_that_are_chosen(capsys):
     assert capsys.readouterr().err.endswith(" Did you mean eoh_s?\n")
 
 
+def test_help_has_what_a_folder_of_the_users_adds(tmp_path, capsys):
+    (tmp_path / "problem").mkdir()
+    (tmp_path / "problem" / "mine.yaml").write_text("_target_: mine.Problem\nsteepness: 3\n")
+    words = ["problem=mine", f"hydra.searchpath=[file://{tmp_path}]", "--help"]
+    assert run_command(lambda config: None, "train", words) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["problem.steepness=3", *["an", "option", "of", "problem=mine"]] in shown
+    assert any(line[:1] == ["problem=mine"] and "mine," in line for line in shown)
+
+
 def test_the_version_is_our_own(capsys):
     assert run_command(lambda config: None, "train", ["--version"]) == 0
     assert capsys.readouterr().out == f"specahd {__version__}\n"

@@ -186,6 +186,23 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     solution = api.load(checkpoint, problem=problem).repair(instance)
     assert solution.cost < solution.incumbent_cost
 
+    # The run remembers the folder, so these name none.
+    shown = call("evaluate", "checkpoint=run", "pool=validation", cwd=tmp_path, env=ENV).stdout
+    assert "open_tsp: nearest, repaired by run" in shown
+    told = ["runs=.", "tracking=none", "hydra.run.dir=report"]
+    assert "1 runs" in call("report", *told, cwd=tmp_path, env=ENV).stdout
+    assert "follow from" in call("report", "audit=run", cwd=tmp_path, env=ENV).stdout
+    call("train", "resume=run", cwd=tmp_path, env=ENV)
+    done = call("evaluate", "checkpoint=run", "pool=validation", cwd=tmp_path, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "PYTHONPATH" in done.stderr
+    # A checkpoint without its run: the option says where the problem is.
+    checkpoint.rename(tmp_path / "alone")
+    words = ["checkpoint=alone", "pool=validation"]
+    done = call("evaluate", *words, cwd=tmp_path, env=ENV, check=False)
+    assert "hydra.searchpath" in done.stderr
+    call("evaluate", *words, SMALL[0], cwd=tmp_path, env=ENV)
+
 
 @pytest.mark.integration
 def test_a_problem_with_a_constraint_of_its_own_is_trained_and_solved_by_the_engine(tmp_path):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 _TABLES = (STOPS, MATRIX)
+_METHODS = ("read", "dumps", "generate", "baseline", "cost", "check")
+"""What a class has that a run may name as its problem."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,8 +132,13 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
         The problem has no such setting, or the guard refuses one of the checkpoint's programs.
     """
     if checkpoint.problem not in files.choices("problem"):
-        raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
+        raise ConfigError(
+            f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR} or a folder of "
+            "your own; name the folder with hydra.searchpath=[file:///FOLDER]."
+        )
     make = files.target_of("problem", checkpoint.problem)
+    if not isinstance(make, type) or not all(hasattr(make, method) for method in _METHODS):
+        raise ConfigError(f"Expected problem={checkpoint.problem} to name the class of a problem.")
     options = files.declared_options("problem", checkpoint.problem)
     arguments = signature(make).parameters
     for name, value in checkpoint.settings.items():

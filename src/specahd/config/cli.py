@@ -23,6 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from specahd import INTERRUPTED, __version__
 from specahd.config import CONF_DIR
+from specahd.config.files import OWN_FOLDERS, search_folders
 from specahd.config.help import help_text
 from specahd.config.messages import REFUSALS, message_for, simpler_error
 from specahd.config.process import (
@@ -43,6 +44,8 @@ from specahd.sandbox.confinement import die_with_parent
 
 Task = Callable[[DictConfig], None]
 
+SEARCHPATH = "hydra.searchpath"
+"""The option that names folders of the user's own files; a run's ``choices`` keep it."""
 FAILED = 1
 REFUSED = 2
 _LINES = 6
@@ -91,7 +94,7 @@ def run_command(
     register_schemas()
     state = _CommandState(check, traced=os.environ.get("HYDRA_FULL_ERROR") == "1")
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
-    token = _STATE.set(state)
+    token, folders = _STATE.set(state), OWN_FOLDERS.set(())
     try:
         if "--help" in words or "-h" in words:
             sys.stdout.write(help_text(config_name, words))
@@ -129,6 +132,7 @@ def run_command(
         return _report_end(state, str(interrupt) or "Interrupted.", INTERRUPTED)
     finally:
         _STATE.reset(token)
+        OWN_FOLDERS.reset(folders)
     return 0
 
 
@@ -148,7 +152,22 @@ def resolve_config(config: DictConfig) -> dict[str, Any]:
         plain["choices"] = {
             group: choice for group, choice in chosen if group.partition("/")[0] != "hydra"
         }
+        if words := searchpath_words():
+            option, _, folders = words[0].partition("=")
+            plain["choices"][option] = folders
     return plain
+
+
+def searchpath_words() -> list[str]:
+    """Return the folders of the user's own files as a word of the command line, if any."""
+    folders = [
+        f"file://{Path(folder.removeprefix('file://')).absolute()}"
+        if "pkg://" not in folder
+        else folder
+        for folder in HydraConfig.get().searchpath
+    ]
+    listed = ",".join(quote(folder) for folder in folders)
+    return [f"{SEARCHPATH}=[{listed}]"] if folders else []
 
 
 def save_config(config: DictConfig, directory: Path) -> Path:
@@ -279,6 +298,7 @@ def _end_gracefully(task: Task, state: _CommandState) -> Task:
         if multiprocessing.parent_process() is not None:
             # Otherwise a worker of joblib would outlive its parent.
             die_with_parent(main_process)
+        search_folders(HydraConfig.get().searchpath)
         try:
             validate(config)
             raise_interrupts()

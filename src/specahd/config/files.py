@@ -1,8 +1,10 @@
 """Read the files of ``conf/`` without Hydra."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -13,6 +15,10 @@ from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
+
+
+OWN_FOLDERS: ContextVar[tuple[Path, ...]] = ContextVar("own_folders", default=())
+"""Folders of the user's own files beside ``conf/``, for the running command."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +40,20 @@ class MethodChoice:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+def search_folders(addresses: Iterable[str]) -> None:
+    """Look for files in these folders too, which ``hydra.searchpath`` names (``file://FOLDER``)."""
+    folders = [Path(each.removeprefix("file://")).absolute() for each in addresses]
+    OWN_FOLDERS.set((*OWN_FOLDERS.get(), *filter(Path.is_dir, folders)))
+
+
 def choices(group: str) -> list[str]:
-    """Return the choices of a group, one for each file of its folder."""
-    return sorted(path.stem for path in (CONF_DIR / group).glob("*.yaml"))
+    """Return the choices of a group, one for each file of its folders."""
+    found = (
+        path
+        for folder in (CONF_DIR, *OWN_FOLDERS.get())
+        for path in (folder / group).glob("*.yaml")
+    )
+    return sorted({path.stem for path in found})
 
 
 def groups_of(command: str) -> list[str]:
@@ -69,13 +86,19 @@ def target_of(group: str, name: str) -> Any:
     Raises
     ------
     ConfigError
-        The group has no such file, or only Hydra can compose it.
+        The group has no such file, only Hydra can compose it, or it names no importable class.
     """
     read = _read(group, name)
     path = read.get("_target_")
     if not isinstance(path, str) or "defaults" in read:
         raise ConfigError(_PUT_TOGETHER.format(f"{group}={name}"))
-    return resolve_name(path)
+    try:
+        return resolve_name(path)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"{group}={name} cannot be used: {error} ({path}, its _target_); "
+            "name the folder of its code in PYTHONPATH."
+        ) from error
 
 
 def make_from(group: str, name: str, **given: Any) -> Any:
@@ -183,5 +206,7 @@ def register_choose() -> None:
 
 def _read(group: str, name: str) -> Mapping[str, Any]:
     check_choice(group, name, choices(group))
-    read: Mapping[str, Any] = yaml.safe_load((CONF_DIR / group / f"{name}.yaml").read_bytes())
+    places = [folder / group / f"{name}.yaml" for folder in (CONF_DIR, *OWN_FOLDERS.get())]
+    path = next(place for place in places if place.is_file())
+    read: Mapping[str, Any] = yaml.safe_load(path.read_bytes())
     return read

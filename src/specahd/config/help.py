@@ -1,7 +1,7 @@
 """The text of ``--help``: every option of a command in one line, with its current value."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -9,7 +9,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
 from specahd.config.descriptions import GROUPS, describe
-from specahd.config.files import choices, command_purpose
+from specahd.config.files import choices, command_purpose, search_folders
 from specahd.routing.formats.kinds import STOP_COLUMNS
 
 _COLUMN = 42
@@ -52,6 +52,7 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     overrides = [word for word in arguments if "=" in word and "," not in word]
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose(command, overrides, return_hydra_config=True)
+    search_folders(config.hydra.searchpath)
     chosen = config.hydra.runtime.choices
     with open_dict(config):
         del config["hydra"]
@@ -70,7 +71,7 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     # Required options come first.
     ordered = sorted(flat_options(config), key=lambda option: option[1] != _NEEDED)
     lines += [
-        _line(f"{name}={value}", describe(command, name))
+        _line(f"{name}={value}", _description(command, name, groups))
         for name, value in ordered
         if name not in groups
     ]
@@ -79,6 +80,15 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
         lines += [_line(column, words) for column, words in STOP_COLUMNS.items()]
     lines += ["", "Of every command:", *(_line(*flag) for flag in _FLAGS)]
     return "\n".join(lines) + "\n"
+
+
+def _description(command: str, option: str, groups: Mapping[str, Any]) -> str:
+    """Return an option's description; one of a user's own class is told by its group."""
+    try:
+        return describe(command, option)
+    except KeyError:
+        group = option.partition(".")[0]
+        return f"an option of {group}={groups.get(group)}"
 
 
 def _line(option: str, words: str) -> str:

@@ -7,6 +7,7 @@ accepted, but only for options that ``conf/`` has.
 import copy
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,11 @@ from hydra.core.hydra_config import HydraConfig
 from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.cli import resolve_config, save_config
+from specahd.config.cli import SEARCHPATH, resolve_config, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.plain import printable
+from specahd.core.plain import parse_yaml, printable
 from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by, read_configuration
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
@@ -147,6 +148,22 @@ def check_same(config: DictConfig, directory: Path) -> None:
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
                 "name another hydra.sweep.dir."
             )
+
+
+def remembered_folders(checkpoint: Path) -> list[str]:
+    """Return the folders of the user's own files that the run of a checkpoint was given.
+
+    Parameters
+    ----------
+    checkpoint
+        The directory of the run, or its ``checkpoint/``.
+    """
+    for directory in (checkpoint, checkpoint.parent):
+        if (directory / CONFIG).is_file():
+            with suppress(FileError, ValueError):
+                listed = read_saved_config(directory)["choices"].get(SEARCHPATH)
+                return parse_yaml((listed or "[]").encode(), list[str])
+    return []
 
 
 def command_line_keys() -> list[str]:

@@ -42,5 +42,5 @@ def compare_routes(
 
 def customer_routes(problem: AnyProblem, solution: object) -> list[list[int]]:
     """Return the nodes of each route without node 0, as every ``.sol`` file lists them."""
-    text = problem.solution_files("", solution, 0.0)[".sol"]
+    text = problem.solution_files("", solution, 0.0).get(".sol", "")
     return [[int(node) for node in nodes.split()] for nodes in _ROUTE.findall(text)]

@@ -27,7 +27,7 @@ class _Row(Struct):
 
 
 def route_map(directory: Path) -> tuple[str, str]:
-    """Return an SVG of the instance that a run stored, and a caption; both empty without one.
+    """Return an SVG of the instance that a run stored, and a caption; both empty without a map.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def route_map(directory: Path) -> tuple[str, str]:
         A file is not what a run writes.
     """
     drawn = next(journal.read_records(directory / ROUTES, Routes), None)
-    if drawn is None:
+    if drawn is None or not _is_drawable(drawn):
         return "", ""
     rows = journal.read_records(directory / rows_file("validation"), _Row)
     steps: list[_Step] = next((row.steps for row in rows if row.instance == drawn.instance), [])
@@ -73,6 +73,14 @@ def route_map(directory: Path) -> tuple[str, str]:
         + (f", the first {_OUTLINES} are drawn)." if len(regions) > _OUTLINES else ").")
     )
     return drawing(parts, 2 * _SIZE + _GAP, height, drawn.instance), caption
+
+
+def _is_drawable(drawn: Routes) -> bool:
+    """Return whether nodes are points of a plane, numbered from 0, unlike in some own problems."""
+    count = len(drawn.coords)
+    nodes = [node for route in (*drawn.before, *drawn.after) for node in route]
+    plane = all(len(place) == 2 for place in drawn.coords)
+    return plane and bool(nodes) and all(0 <= node < count for node in nodes)
 
 
 def _places(coords: Sequence[Sequence[float]]) -> list[Point]:

@@ -10,7 +10,7 @@ checkpoint is evaluated again.
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from math import isclose, isfinite
 from pathlib import Path
@@ -27,8 +27,13 @@ from specahd.runs.rows import average_rows
 _KEPT = (files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS)
 
 
-def audit(run: Path) -> str:
+def audit(run: Path, options: Sequence[str] = ()) -> str:
     """Repeat a run that has ended; return the checks that passed, in one line.
+
+    Parameters
+    ----------
+    options
+        More words for the command that repeats it.
 
     Raises
     ------
@@ -45,7 +50,7 @@ def audit(run: Path) -> str:
         copy.mkdir()
         for name in _KEPT:
             shutil.copy2(run / name, copy)
-        _repeat(run, copy)
+        _repeat(run, copy, options)
         broken = [*_unselected(found, run), *_broken(run, copy)]
     if broken:
         raise RunFailed("\n".join(broken))
@@ -56,12 +61,12 @@ def audit(run: Path) -> str:
     )
 
 
-def _repeat(run: Path, copy: Path) -> None:
+def _repeat(run: Path, copy: Path, options: Sequence[str]) -> None:
     """Repeat the run in the copy, and write the messages of its process to stderr."""
     nobody = copy.with_name("no-replies.jsonl")
     nobody.touch()
     command = [sys.executable, "-m", "specahd.train", f"resume={copy}", "tracking=none"]
-    command += ["llm=recorded", f"llm.path={nobody}"]
+    command += ["llm=recorded", f"llm.path={nobody}", *options]
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     ) as process:

@@ -13,6 +13,7 @@ WITHOUT_EFFECT = (
     *("executor", "tracking", "sandbox", "record", "search.samplers"),
     *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
     *("memory.attempts", "memory.deadline", "memory.backoff", "memory.patience", "memory.cache"),
+    "hydra.searchpath",
 )
 """Options and groups on which no result depends.
 
