@@ -26,6 +26,7 @@ from specahd.config.targets import instantiate_group
 from specahd.core.display import visible
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import display_path
+from specahd.design.makers import check_rounds
 from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
@@ -127,6 +128,10 @@ def _plan(config: DictConfig) -> "TrainingPlan":
 def _check_job(config: DictConfig) -> None:
     """Check a job of a sweep before the sweep begins; refuse wrong options."""
     check_training(config)
+    instantiate_group(config.problem, "problem")
+    method = instantiate_group(config.method, "method")
+    if isinstance(method, partial):
+        check_rounds(method)
     if config.budget.max_cost is not None or config.budget.max_tokens is not None:
         resolved = deepcopy(config)
         name_models(resolved.llm)

@@ -2,6 +2,7 @@
 
 import errno
 import functools
+import json
 import multiprocessing
 import os
 import sys
@@ -49,6 +50,7 @@ SEARCHPATH = "hydra.searchpath"
 FAILED = 1
 REFUSED = 2
 _LINES = 6
+_FAILURES = ".failures.jsonl"
 _NOW = "${now:"
 """The part of a folder's name that stands for the time."""
 
@@ -190,7 +192,7 @@ class CommandCallback(Callback):
         _STATE.get().note(config, "sweep")
         # Hydra would turn an Exception into a warning, but not _Refused.
         try:
-            check_jobs(config, _STATE.get().check)
+            _STATE.get().jobs = check_jobs(config, _STATE.get().check)
         except UserError as error:
             _STATE.get().trace(error)
             raise _Refused(str(error), REFUSED) from None
@@ -199,7 +201,7 @@ class CommandCallback(Callback):
             message = message_for(error, config.hydra.job.config_name, words)
             raise _Refused(message, REFUSED) from None
         raise_interrupts()
-        _STATE.get().sweep = config
+        _STATE.get().begin_sweep(config)
 
 
 @dataclass
@@ -222,6 +224,9 @@ class _CommandState:
     missing: list[Path] = field(default_factory=list)
     # The configuration of a sweep whose jobs have started.
     sweep: DictConfig | None = None
+    # The number of its jobs, and the file in which those that fail say why, in any process.
+    jobs: int | None = None
+    failures: Path | None = None
 
     def trace(self, error: UserError) -> None:
         """Print the traceback of an error in code outside this package, if ``traced``."""
@@ -247,6 +252,31 @@ class _CommandState:
                     # Hydra composes the configuration of every job from these overrides.
                     config.hydra.overrides.hydra.append(f"{key}={quote(str(created))}")
 
+    def begin_sweep(self, config: DictConfig) -> None:
+        """Record that the jobs of a sweep start."""
+        self.sweep = config
+        if self.directory is not None:
+            self.failures = self.directory / _FAILURES
+            self.failures.unlink(missing_ok=True)
+
+    def note_failure(self, message: str, status: int) -> None:
+        """Record why a job of the sweep failed, for the end of the sweep."""
+        if self.failures is not None:
+            where = display_path(run_directory())
+            with suppress(OSError), self.failures.open("a", encoding="utf-8") as file:
+                [sentence, *_] = message.splitlines()
+                file.write(json.dumps([status, f"{where}: {sentence}"]) + "\n")
+
+    def take_failures(self) -> tuple[int, list[str]]:
+        """Return the exit status of a sweep and the sentences of its failed jobs."""
+        if self.failures is None or not self.failures.exists():
+            return 0, []
+        found = [json.loads(line) for line in self.failures.read_text("utf-8").splitlines()]
+        self.failures.unlink()
+        count = len(found) if self.jobs is None else f"{len(found)} of {self.jobs}"
+        lines = [f"Jobs of the sweep that failed: {count}.", *(line for _, line in found)]
+        return min(status for status, _ in found), lines
+
     def end_sweep(self) -> None:
         """Call Hydra's end callbacks after an interrupted sweep; Hydra itself does not."""
         if self.sweep is not None:
@@ -268,16 +298,16 @@ class _CommandState:
 
 
 class _Refused(BaseException):
-    """The error message and exit status that a job passes to the command.
+    """The error message and exit status that a run, or a sweep's check, passes to the command.
 
-    It is not an Exception, so that Hydra neither reports it nor starts further jobs.
+    It is not an Exception, so that Hydra does not report it.
     """
 
 
 class _Ended(Exception):
-    """The same message and status, from a process of a parallel launcher.
+    """The same message and status, from a job of a sweep.
 
-    It is an Exception, so that parallel jobs continue; Hydra re-raises it when they have ended.
+    It is an Exception, so that the other jobs run; Hydra re-raises it when they have ended.
     """
 
 
@@ -308,7 +338,9 @@ def _end_gracefully(task: Task, state: _CommandState) -> Task:
                 state.trace(error)
             end = _exit_message(error)
             if end is not None:
-                raise (_Ended if in_worker else _Refused)(*end) from None
+                if state.sweep is not None:
+                    state.note_failure(*end)
+                raise (_Refused if state.sweep is None else _Ended)(*end) from None
             if in_worker:
                 raise _Broken(f"\n{traceback.format_exc()}") from None
             raise
@@ -354,8 +386,13 @@ def _command_line(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def _report_end(state: _CommandState, message: str, status: int) -> int:
+    failed, lines = state.take_failures()
     state.clear()
-    lines = visible(message, keep="\n").split("\n")[:_LINES]
+    said = visible(message, keep="\n").split("\n")[:_LINES]
+    if failed:
+        status = status if status == INTERRUPTED else min(status, failed)
+    if not any(line.endswith(said[0]) for line in lines):
+        lines += said
     if state.sweep and state.directory and any(state.directory.glob(f"*/{CONFIG}")):
         where = display_path(state.directory)
         lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")

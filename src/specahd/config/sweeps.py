@@ -14,7 +14,7 @@ from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError
 
 
-def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
+def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> int | None:
     """Compose and validate every job of a sweep, as the job itself does later.
 
     Parameters
@@ -23,6 +23,11 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
         Configuration that Hydra passes to its callbacks when a sweep begins.
     check
         Refuses an invalid configuration of a job before any work.
+
+    Returns
+    -------
+    int or None
+        The number of jobs; None if only a special sweeper knows it.
 
     Raises
     ------
@@ -41,7 +46,7 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
     overrides = OverridesParser.create(loader).parse_overrides(_swept_overrides(config))
     if any(each.is_sweep_override() and not each.is_discrete_sweep() for each in overrides):
         # The jobs of an interval are defined only by a special sweeper.
-        return
+        return None
     # Hydra takes the last value of an option that is given twice.
     values = {
         each.get_key_element(): [
@@ -52,9 +57,11 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
         for each in overrides
     }
     known = HydraConfig.instance().cfg
+    number = -1
     try:
         for number, job in enumerate(itertools.product(*values.values())):
             check(_validated_job(loader.load_sweep_config(config, list(job)), number))
+        return number + 1
     finally:
         HydraConfig.instance().cfg = known
 
