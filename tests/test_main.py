@@ -38,12 +38,14 @@ def test_the_version_is_that_of_the_project(capsys):
     assert project["scripts"] == {"specahd": "specahd.__main__:main"}
 
 
-def test_a_word_that_is_no_command_is_refused_in_one_sentence():
+def test_a_word_that_is_no_command_is_refused_in_one_sentence(capsys):
     done = run("specahd", "solve-all", cwd=ROOT)
     assert (done.returncode, done.stdout) == (2, "")
     [sentence] = done.stderr.splitlines()
     assert "train" in sentence
     assert "'solve-all'" in sentence
+    assert __main__.main(["slove"]) == 2
+    assert capsys.readouterr().err.endswith(" Did you mean specahd solve?\n")
 
 
 def test_a_command_gets_its_words_and_gives_its_status(tmp_path):

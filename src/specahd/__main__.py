@@ -51,7 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status: int = import_module(f"specahd.{command}").main()
             return status
         case [other, *_]:
-            sys.stderr.write(f"Expected a command of {', '.join(known)}, got {other!r}.\n")
+            # Imported here, since Hydra is slow to import.
+            from specahd.config.messages import suggestion
+
+            hint = suggestion(other, known, "specahd {}")
+            sys.stderr.write(f"Expected a command of {', '.join(known)}, got {other!r}.{hint}\n")
             return 2
     raise AssertionError  # all lists are matched above
 

@@ -26,7 +26,7 @@ from specahd import INTERRUPTED, __version__
 from specahd.config import CONF_DIR
 from specahd.config.files import OWN_FOLDERS, search_folders
 from specahd.config.help import help_text
-from specahd.config.messages import REFUSALS, message_for, simpler_error
+from specahd.config.messages import REFUSALS, check_flags, message_for, simpler_error
 from specahd.config.process import (
     handle_interrupts,
     open_closed_streams,
@@ -98,6 +98,7 @@ def run_command(
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token, folders = _STATE.set(state), OWN_FOLDERS.set(())
     try:
+        check_flags(config_name, words)
         if "--help" in words or "-h" in words:
             sys.stdout.write(help_text(config_name, words))
             return 0

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra._internal.utils import get_args_parser
 from hydra.core.config_store import ConfigStore
 from hydra.errors import (
     ConfigCompositionException,
@@ -33,6 +34,7 @@ from omegaconf.errors import (
 
 from specahd.config import CONF_DIR
 from specahd.config.files import choices, groups_of
+from specahd.core.errors import ConfigError
 
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
@@ -132,6 +134,31 @@ def _deleted(text: str, words: Sequence[str]) -> str | None:
     """Return the option that is deleted on the command line and that an error names."""
     deleted = [word[1:] for word in words if word.startswith("~")]
     return next((word for word in deleted if f"'{word}'" in text), None)
+
+
+def check_flags(command: str, words: Sequence[str]) -> None:
+    """Refuse an option that is written like a flag: ``--time_limit 3``.
+
+    Raises
+    ------
+    ConfigError
+        The message has the right form.
+    """
+    flags = [flag for action in get_args_parser()._actions for flag in action.option_strings]
+    for word, following in zip(words, [*words[1:], "-"], strict=True):
+        flag, given, value = word.partition("=")
+        known = any(each.startswith(flag) for each in flags) or word[:2] in flags
+        if word[:1] != "-" or known:
+            continue
+        value = (
+            value if given else "VALUE" if following[:1] == "-" or "=" in following else following
+        )
+        name = flag.lstrip("-").replace("-", "_")
+        accepted = options_of(command)
+        if name in accepted:
+            raise ConfigError(f"{word}: options have no dashes; write {name}={value}.")
+        hint = suggestion(name, accepted, f"{{}}={value}")
+        raise ConfigError(f"{word}: no such flag; options are written option=value.{hint}")
 
 
 def options_of(command: str) -> list[str]:
