@@ -1,6 +1,7 @@
 """The commands as a user meets them: real processes, real files, real mistakes."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -199,7 +200,7 @@ def test_prepare_writes_once_and_verifies_after(tmp_path):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow):
     options = [*SMALL, "budget.programs=4000", "hydra.run.dir=r"]
     process = start("specahd.train", *options, cwd=tmp_path, cold=True)
@@ -214,10 +215,31 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     assert not alive
     indices = [record["index"] for record in journal.read_records(path) if "sample" in record]
     assert indices == list(range(len(indices)))
-    if blow is signal.SIGINT:
+    if blow is not signal.SIGKILL:
         assert process.returncode == 130
         assert "Traceback" not in said, said
         interrupted = ["Interrupted.", "Go on with: python -m specahd.train resume=r"]
         assert said.splitlines()[-2:] == interrupted
         done = call("evaluate", "checkpoint=r/checkpoint", "pool=selection", cwd=tmp_path)
         assert "r has not ended" in done.stderr
+
+
+@pytest.mark.integration
+def test_a_stage_ends_with_the_dvc_that_started_it(tmp_path):
+    code = "import subprocess, sys; subprocess.run([sys.executable, *sys.argv[1:]])"
+    options = [*SMALL, "budget.programs=4000", "hydra.run.dir=r"]
+    with (tmp_path / "said").open("w") as said:
+        dvc = subprocess.Popen(
+            [sys.executable, "-c", code, "-m", "specahd.train", *options],
+            cwd=tmp_path, env={**os.environ, "DVC_STAGE": "train"}, stderr=said,
+        )  # fmt: skip
+    path = tmp_path / "r" / "journal.jsonl"
+    while not (path.exists() and len(list(journal.read_records(path))) > 5):
+        time.sleep(0.02)
+        assert dvc.poll() is None
+    family = psutil.Process(dvc.pid).children(recursive=True)
+    dvc.kill()
+    dvc.wait()
+    _, alive = psutil.wait_procs(family, timeout=60)
+    assert not alive
+    assert (tmp_path / "said").read_text().endswith("specahd.train resume=r\n")

@@ -4,7 +4,7 @@ import os
 import sys
 
 INTERRUPTED = 130
-"""The exit status of a command that Ctrl-C ended."""
+"""The exit status of a command that Ctrl-C or SIGTERM ended."""
 
 
 def end_interrupted(*_: object) -> None:

@@ -1,10 +1,11 @@
-"""The process of a command: its standard streams, its warnings, and its handling of Ctrl-C."""
+"""The process of a command: its standard streams, its warnings, and how signals end it."""
 
 import logging
 import math
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ from specahd.core.display import visible
 from specahd.core.errors import FileWarning
 
 _INTERVAL = 5.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_WATCH = 1.0
+"""Seconds between two looks at the parent process."""
 
 
 def open_closed_streams() -> None:
@@ -71,19 +75,38 @@ class _InterruptHandler:
 
 @contextmanager
 def handle_interrupts(cleanup: Callable[[], None]) -> Iterator[None]:
-    """End a command with one line on Ctrl-C, until :func:`raise_interrupts` is called.
+    """End a command with one line on Ctrl-C or SIGTERM, until :func:`raise_interrupts` is called.
 
     Before the block Ctrl-C ends the process with that line too (``specahd/__init__.py``), after it
-    silently. A process with another handler keeps it.
+    silently, as SIGTERM does before and after. A signal with another handler keeps it.
     """
-    if signal.getsignal(signal.SIGINT) not in (signal.SIG_DFL, end_interrupted):
-        yield
-        return
-    signal.signal(signal.SIGINT, _InterruptHandler(cleanup))
+    handler, unused = _InterruptHandler(cleanup), (signal.SIG_DFL, end_interrupted)
+    ours = [number for number in _SIGNALS if signal.getsignal(number) in unused]
+    for number in ours:
+        signal.signal(number, handler)
+    if ours and os.environ.get("DVC_STAGE"):
+        _end_with_parent()
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end_with_parent() -> None:
+    """Send this process SIGTERM when its parent has ended: a stage does not outlive ``dvc repro``.
+
+    The kernel's signal at a parent's death would come with the end of the thread that started the
+    process, which may be earlier.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 def raise_interrupts() -> None:

@@ -252,6 +252,7 @@ def _work(start: Callable[[], Any], connection: Connection, parent: int) -> None
     """Make the worker object and answer calls on it; the main function of a worker process."""
     # The parent handles Ctrl-C: it closes the executor.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     confinement.die_with_parent(parent)
     succeeded, worker = _attempt(start)
     connection.send((succeeded, None if succeeded else worker))
