@@ -189,8 +189,8 @@ def test_the_report_of_several_methods_has_their_table(folder):
     page = (folder / "report" / "report.html").read_text()
     assert page.index(answer) < page.index("Checkpoints")
     [header, *rows] = (folder / "report" / "tables" / "cvrp-methods.csv").read_text().splitlines()
-    assert header.startswith("method,200 (1),800 (1),improvement")
-    assert rows[1].startswith("specahd,79.5,60.0,+30.25% ± 0.35")
+    assert header.startswith("method,200 (1),800 (1),improvement (%),improvement deviation,")
+    assert rows[1].startswith("specahd,79.5,60.0,+30.25,0.35,4,4,")
     latex = (folder / "report" / "report.tex").read_text()
     assert r"specahd & \textbf{79.5} & \textbf{60.0} & +30.25\% $\pm$ 0.35 &" in latex
     done = commands.call("report", *words, "references=gone", cwd=folder, check=False)

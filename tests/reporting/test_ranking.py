@@ -111,6 +111,18 @@ def test_the_tables_are_in_the_order_of_costs():
     assert isinstance(by_size.rows[1][0], Strong)
 
 
+def test_every_two_are_compared_on_demand():
+    entries = entry("a", 1.0, 1.001), entry("b", 1.1, 1.1), entry("c", 1.2, 1.201)
+    *_, table = compare("cvrp", entries, SIZES, "60 programs", pairs=True)
+    assert table.name == "cvrp-pairs"
+    assert column(table, "method") == ["a", "a", "b"]
+    assert column(table, "other") == ["b", "c", "c"]
+    assert column(table, "instances") == ["20 / 0 / 0"] * 3
+    assert column(table, "differs") == ["yes"] * 3
+    assert column(table, "difference")[2] == "+9.14%"
+    assert "cvrp-pairs" not in [each.name for each in parts(*entries) if isinstance(each, Table)]
+
+
 def test_ties_are_counted_apart():
     one = Entry("a", [{"x": 1.0, "y": 2.0, "z": 3.0}])
     other = Entry("b", [{"x": 1.0, "y": 3.0, "z": 2.0}])

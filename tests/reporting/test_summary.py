@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
+import pandas
 import pytest
 
 from run_directories import row, sample, write_run
@@ -257,3 +258,24 @@ def test_a_cell_in_bold_is_bold_in_every_form():
     )
     [same] = document.tables()
     assert same.csv() == "a_b,λ ± 1%\nx & y,2\n"
+
+
+def test_a_csv_file_holds_numbers():
+    table = Table(
+        ("method", "improvement", "by size", "interval", "complete", "wins", "s", "differs"),
+        [
+            ["a", "+1.20% ± 0.30", "1,234.5", "-1.00 to +2.00", "2/3", "5 / 0 / 1", "0.5", "no"],
+            ["b", "–", "+1.00% (+0.50 to +2.00)", "–", "baseline", "–", Strong("1"), "yes"],
+        ],
+    )
+    read = pandas.read_csv(io.StringIO(table.csv())).set_index("method")
+    assert read.loc["a"].dropna().to_dict() == {
+        "improvement (%)": 1.2, "improvement deviation": 0.3, "by size (%)": 1234.5,
+        "interval low": -1.0, "interval high": 2.0, "complete": 2.0, "complete of": 3.0,
+        "wins wins": 5.0, "wins ties": 0.0, "wins losses": 1.0, "s": 0.5, "differs": "no",
+    }  # fmt: skip
+    assert read.loc["b"].dropna().to_dict() == {
+        "by size (%)": 1.0, "by size low": 0.5, "by size high": 2.0, "s": 1.0, "differs": "yes",
+    }  # fmt: skip
+    numbers = read.drop(columns="differs")
+    assert all(pandas.api.types.is_numeric_dtype(kind) for kind in numbers.dtypes)

@@ -164,6 +164,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "labels": "CSV of level, problem, source, label, note; null: names as they are",
         "references": "a folder of solvers' rows to stand beside several methods; null: none",
         "sets": "a folder of rows of public sets, in folders of methods; null: none",
+        "pairs": "whether every two methods are compared, not only each with the cheapest",
         "audit": "a run to repeat from its files instead of a report; null: none",
     },
     "select": {

@@ -192,6 +192,7 @@ class ReportConfig:
     references: str | None = None
     sets: str | None = None
     labels: str | None = None
+    pairs: bool = False
     audit: str | None = None
     tracking: Any = MISSING
 

@@ -1,5 +1,6 @@
 """A report as parts, and its output formats: Markdown, one HTML file, LaTeX and CSV."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -22,6 +23,17 @@ _LATEX = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     "±": r"$\pm$",
     "–": "--",
 }
+
+
+_NUMBER = r"[+-]?[\d,]*\.?\d+"
+_CELL = re.compile(
+    rf"(?P<value>{_NUMBER})(?P<percent>%?)( ± (?P<deviation>{_NUMBER}))?"
+    rf"( \((?P<low>{_NUMBER}) to (?P<high>{_NUMBER})\))?"
+)
+_BOUNDS = re.compile(rf"(?P<low>{_NUMBER}) to (?P<high>{_NUMBER})")
+_COUNTS = re.compile(r"\d+( ?/ ?\d+){1,2}")
+_PARTS = ("value", "deviation", "low", "high")
+_NAMES_OF_COUNTS = {2: ("value", "of"), 3: ("wins", "ties", "losses")}
 
 
 class Strong(str):
@@ -48,8 +60,20 @@ class Table:
     name: str = "table"
 
     def csv(self) -> str:
-        """Return the table as CSV."""
-        return csv_text([self.columns, *self.rows])
+        """Return the table as CSV; every number has a column of its own, empty where not known.
+
+        A cell ``+1.20% ± 0.30`` of a column ``c`` becomes +1.20 in ``c (%)`` and 0.30 in
+        ``c deviation``. Bounds are in ``c low`` and ``c high``, ``2/3`` in ``c`` and ``c of``, and
+        ``5 / 0 / 1`` in ``c wins``, ``c ties`` and ``c losses``. A column of words stays as it is.
+        """
+        split = [
+            [[name, *(str(row[place]) for row in self.rows)]]
+            if place < self.words
+            else list(_numeric(name, [str(row[place]) for row in self.rows]))
+            for place, name in enumerate(self.columns)
+        ]
+        columns = [column for parts in split for column in parts]
+        return csv_text(list(zip(*columns, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +169,28 @@ class Document:
         """Yield the tables in their order."""
         for section in self.sections:
             yield from (part for part in section.parts if isinstance(part, Table))
+
+
+def _numeric(name: str, cells: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the CSV columns of a column: its name, then its cells."""
+    found = [_numbers(cell) for cell in cells]
+    if not any(found):
+        yield [name, *cells]
+        return
+    percent = " (%)" if any("%" in cell for cell in cells) else ""
+    for part in dict.fromkeys(part for numbers in found for part in numbers):
+        head = f"{name}{percent}" if part == "value" else f"{name} {part}"
+        yield [head, *(numbers.get(part, "") for numbers in found)]
+
+
+def _numbers(cell: str) -> dict[str, str]:
+    """Return the numbers of a cell by what they are; empty for words."""
+    if _COUNTS.fullmatch(cell):
+        counts = [part.strip() for part in cell.split("/")]
+        return dict(zip(_NAMES_OF_COUNTS[len(counts)], counts, strict=True))
+    matched = _CELL.fullmatch(cell) or _BOUNDS.fullmatch(cell)
+    named = matched.groupdict() if matched else {}
+    return {part: named[part].replace(",", "") for part in _PARTS if named.get(part)}
 
 
 def _markdown(part: Part) -> str:

@@ -118,6 +118,8 @@ def comparison_tables(
     references: Mapping[str, Sequence[Reference]],
     spending: Mapping[str, Spending],
     baseline_seconds: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    *,
+    pairs: bool = False,
 ) -> Document:
     """Return the comparison of methods for each problem: which is better, and a table of all.
 
@@ -132,6 +134,8 @@ def comparison_tables(
         Tokens and money of a run's requests, by the name of the run.
     baseline_seconds
         Seconds of the baseline solver by the name of a run and the instance, where known.
+    pairs
+        Whether a table compares every two methods, too.
     """
     kinds = group_by_kind(choose_runs(found)).items()
     sections: list[Section] = []
@@ -140,7 +144,7 @@ def comparison_tables(
         common = restrict_to_common(groups, ["validation"])
         baselines = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
         noun = "method" if len({runs[0].kind.method for runs in groups.values()}) > 1 else "setting"
-        answer = _ranking(problem, common.groups, baselines, noun)
+        answer = _ranking(problem, common.groups, baselines, noun, pairs=pairs)
         table = _table(problem, groups, common.groups, seconds, baselines, spending, noun)
         parts = [*answer, "Mean costs by size.", table]
         parts += [HOW_TO_READ_BOUNDS] if table.rows[-1][0] == BOUND else []
@@ -174,6 +178,8 @@ def _ranking(
     groups: Mapping[str, Sequence[Run]],
     references: Sequence[Reference],
     noun: str,
+    *,
+    pairs: bool,
 ) -> list[Part]:
     entries = [
         *(Entry(name, [_costs(run.validation) for run in runs]) for name, runs in groups.items()),
@@ -186,7 +192,7 @@ def _ranking(
     }
     programs = sorted({run.programs for run in runs})
     budget = f"{' or '.join(map(str, programs))} programs"
-    return ranking.compare(problem, entries, sizes, budget, noun)
+    return ranking.compare(problem, entries, sizes, budget, noun, pairs=pairs)
 
 
 def _costs(rows: Sequence[Row]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from math import exp, isfinite, log, nan
 from statistics import stdev
 
@@ -113,6 +113,8 @@ def compare(
     sizes: Mapping[str, Sequence[str]],
     budget: str,
     noun: str = "method",
+    *,
+    pairs: bool = False,
 ) -> list[Part]:
     """Return text and tables that compare methods; an empty list if nothing can be compared.
 
@@ -126,6 +128,8 @@ def compare(
         Budget of each run, in words (``60 programs``).
     noun
         Word for an entry that is not a reference: ``method``, or ``setting`` of one.
+    pairs
+        Whether a table compares every two entries, too.
     """
     entries = [entry for entry in entries if entry.seeds]
     methods = [entry for entry in entries if not entry.reference]
@@ -159,6 +163,7 @@ def compare(
         _wins(f"{problem}-wins", ordered, methods, instances, noun),
         "The same by size; in parentheses the number of instances, and the interval.",
         _by_size(f"{problem}-better-by-size", ordered, best, common, noun),
+        *(_pairs(f"{problem}-pairs", ordered, instances, noun) if pairs else []),
     ]
 
 
@@ -237,6 +242,26 @@ def _wins(
         rows.append([entry.name, *cells])
     columns = (noun, f"other {noun}s", *(entry.name for entry in references))
     return Table(columns, rows, name=name)
+
+
+def _pairs(name: str, ordered: Sequence[Entry], instances: Sequence[str], noun: str) -> list[Part]:
+    """Return a table of every two entries, the one with the lower costs first."""
+    rows = []
+    for cheaper, dearer in combinations(ordered, 2):
+        by = difference(dearer, cheaper, instances)
+        wins, ties, losses = against(cheaper, [dearer], instances)
+        spread = f"{100 * by.deviation:.2f}" if isfinite(by.deviation) else "–"
+        verdict = "yes" if by.certain else "no"
+        numbers = [format_percent(by.share), _bounds(by), spread]
+        counts = f"{wins} / {ties} / {losses}"
+        rows.append([cheaper.name, dearer.name, *numbers, counts, verdict])
+    columns = (noun, "other", "difference", "interval", "±", "instances", "differs")
+    text = (
+        "Every two: by how much the other costs more, the larger of their deviations over the "
+        f"seeds, and the instances on which the {noun} costs less, as much, and more. Each "
+        "interval is that of a single comparison: of twenty, one misses by chance."
+    )
+    return [text, Table(columns, rows, words=2, name=name)]
 
 
 def _by_size(
