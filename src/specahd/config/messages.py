@@ -198,12 +198,11 @@ def find_unknown(config: DictConfig, prefix: str = "") -> tuple[str, list[str]] 
     kind = OmegaConf.get_type(config)
     accepted = sorted(each.name for each in fields(kind)) if is_dataclass(kind) else None
     for key in config:
+        name = f"{prefix}{key!s}"
         if accepted is not None and key not in accepted:
-            return f"{prefix}{key}", accepted
-        if OmegaConf.is_missing(config, key) or OmegaConf.is_interpolation(config, key):
-            continue
-        node = config[key]
-        found = find_unknown(node, f"{prefix}{key}.") if isinstance(node, DictConfig) else None
+            return name, accepted
+        node = None if OmegaConf.is_missing(config, key) else config[key]
+        found = find_unknown(node, f"{name}.") if isinstance(node, DictConfig) else None
         if found is not None:
             return found
     return None

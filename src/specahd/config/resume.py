@@ -162,7 +162,8 @@ def remembered_folders(checkpoint: Path) -> list[str]:
         if (directory / CONFIG).is_file():
             with suppress(FileError, ValueError):
                 listed = read_saved_config(directory)["choices"].get(SEARCHPATH)
-                return parse_yaml((listed or "[]").encode(), list[str])
+                folders: list[str] = parse_yaml((listed or "[]").encode(), list[str])
+                return folders
     return []
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 # and halves of surrogate pairs, which stand for bytes of a file name that are not text.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _FORMULA = tuple("=+-@")
-_NUMBER = re.compile(r"[+-][\d., %±]*")
+_NUMBER = re.compile(r"[+-][\d., %±]*(?:[eE][+-]?\d+)?")
 
 
 def visible(text: object, keep: str = "") -> str:
