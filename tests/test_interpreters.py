@@ -23,8 +23,8 @@ PROBLEMS = {
     "sdvrp": ("tiny.vrp", ("split=true",)),
     "tsp": ("nine.tsp", ()),
 }
-# Times, and what is said of the machine and of the paths.
-OTHER = ("timings", "machine.json", "sandbox.json", "config.yaml", "train.log")
+# Times, the order in which replies came, and what is said of the machine and of the paths.
+OTHER = ("timings.jsonl", "wal.jsonl", "machine.json", "sandbox.json", "config.yaml", "train.log")
 
 pytestmark = pytest.mark.slow
 

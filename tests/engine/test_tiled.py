@@ -262,7 +262,7 @@ def processes(place, workers=2, programs=None):
 def test_a_worker_that_is_killed_costs_a_sentence(places):
     place = places["cvrp"]
     with processes(place) as engine:
-        killed = engine._workers[1]._child._pid
+        killed = engine._workers[1].session._child._pid
 
         def kill(moment, found):
             if 8000 <= moment.repairs < 12_000 and not found.failure:
@@ -274,6 +274,7 @@ def test_a_worker_that_is_killed_costs_a_sentence(places):
             kill,
             slice_repairs=4000,
         )
-    assert (found.ended, found.failure) == ("failed", "crashed: killed by SIGKILL")
+    assert found.ended == "failed"
+    assert found.failure.startswith("crashed: The system ended the process of a program")
     assert place.problem.check(place.instance, found.solution) == ()
     assert place.cost(found.solution) == found.cost < place.cost(place.start)

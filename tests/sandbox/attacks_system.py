@@ -196,7 +196,7 @@ def answer_early_and_die(text):
     os._exit(0)
 
 
-@attack(Outcome.CRASHED)
+@attack(Outcome.CRASHED, "closed its pipe")
 def close_the_pipe(text):
     os.close(PIPE)
     time.sleep(600)

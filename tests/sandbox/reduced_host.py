@@ -11,6 +11,7 @@ import sys
 from specahd.sandbox import kernel, seccomp
 
 CALLS = {
+    "process": 302,
     "landlock": 444,
     "seccomp": None,
     "user_namespace": 272,

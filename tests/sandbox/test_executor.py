@@ -10,7 +10,7 @@ import pytest
 from worker import Worker, filled_arrays, refuse
 
 from specahd.core import extras
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, ProcessLost
 from specahd.sandbox.cluster import RayExecutor
 from specahd.sandbox.executor import LocalExecutor
 
@@ -61,6 +61,12 @@ def test_what_always_kills_fails_in_the_end(executor):
     with pytest.raises(RuntimeError, match="lost 3 workers"):
         executor.submit("die").result(20)
     assert executor.submit("add", 1).result() == 101
+
+
+def test_what_loses_the_process_of_a_program_is_done_again(executor, tmp_path):
+    assert executor.submit("lose_once", str(tmp_path / "marker")).result(20) == "survived"
+    with pytest.raises(ProcessLost, match="fewer workers"):
+        executor.submit("lose").result(20)
 
 
 def test_a_worker_that_cannot_start():

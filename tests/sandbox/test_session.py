@@ -1,6 +1,11 @@
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -8,6 +13,7 @@ import pytest
 from program_pair import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
 from runners import attack
 
+from specahd.core.errors import ProcessLost
 from specahd.core.program import Outcome
 from specahd.sandbox import client
 from specahd.sandbox import session as session_module
@@ -16,6 +22,15 @@ from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 from specahd.sandbox.shared_arrays import SharedArrays
 
 LIMITS = SessionLimits(call_seconds=20.0)
+REDUCED = [sys.executable, str(Path(__file__).with_name("reduced_host.py")), "process"]
+INSPECT = """
+from specahd.core.errors import RunFailed
+from specahd.sandbox.client import inspect_host
+try:
+    print(inspect_host()["limits"])
+except RunFailed as error:
+    print(error)
+"""
 
 
 def honest(number=1, instance=0):
@@ -233,6 +248,67 @@ def test_a_lasting_zygote_serves_one_sandbox_after_another(descendants):
     assert used[0] is used[1] is not used[2]
     client._close_lasting()
     assert descendants() == before
+
+
+def is_running(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("victim", ["child", "zygote"])
+def test_a_process_that_the_system_kills_is_no_failure_of_its_program(shared, victim):
+    with (
+        Sandbox(shared, [HONEST, HOSTILE], [HERE]) as sandbox,
+        sandbox.session(PROGRAMS, LIMITS) as session,
+    ):
+
+        def kill():
+            zygote, child = sandbox._clients[False]._process.pid, session._child._pid
+            os.kill(child if victim == "child" else zygote, 9)
+            while is_running(child):
+                time.sleep(0.001)
+
+        for result in session.call_many([honest(2)] * 3):
+            assert result.output[0].tolist() == [9]
+            kill()
+        assert session.call(honest(2)).outcome is Outcome.OK
+        kill()
+        with pytest.raises(ProcessLost, match="fewer workers"):
+            session.call(replace(honest(2), continues=True))
+
+
+def test_a_process_that_is_killed_again_and_again_is_told(sandbox):
+    with sandbox.session(PROGRAMS, LIMITS) as session:
+
+        def kill():
+            killed = None
+            while not ended.wait(0.01):
+                if session._child is not None and session._child._pid != killed:
+                    killed = session._child._pid
+                    os.kill(killed, 9)
+
+        ended = threading.Event()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.raises(ProcessLost, match="fewer workers"):
+            session.call(hostile("sleep"))
+        ended.set()
+        killer.join()
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        (["sh", "-c", 'ulimit -n 40; exec "$@"', "sh"], "enforced"),
+        (REDUCED, "No program can be started on this machine ([Errno 38] Function not implemented"),
+    ],
+)
+def test_a_host_is_good_enough_or_its_lack_is_told(host, told):
+    words = [*host, sys.executable, "-c", INSPECT]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.stdout.startswith(told), done
 
 
 def test_closing_the_sandbox_ends_open_sessions(shared, descendants):

@@ -358,6 +358,8 @@ def _exit_message(error: Exception) -> tuple[str, int] | None:
             return str(error), FAILED
         case MemoryError() | OSError(errno=errno.ENOMEM):
             return f"There is no memory left: {str(error) or 'Python asked for more'}.", FAILED
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            return "Too many files are open: allow more (ulimit -n).", FAILED
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS):
             where = "" if error.filename is None else f" {error.filename}"
             return f"Cannot write{where}: {error.strerror}.", FAILED

@@ -17,7 +17,8 @@ can correct, a service that is not available, or a bug in specahd.
     ├── TransportError       a request that never got a reply; its ticket is refunded
     │   └── ServiceUnavailable  it was made as often and as long as the options allow
     ├── RunFailed            one sentence for the user; commands exit with status 1
-    │   └── JournalError     the journal cannot be written; the run must stop
+    │   ├── JournalError     the journal cannot be written; the run must stop
+    │   └── ProcessLost      the system ended the process of a program; nobody's answer
     ├── InvalidAnswer        inside the sandbox child only: a program's answer is invalid;
     │                        the parent receives Outcome.INVALID_OUTPUT
     └── NotCompiled          inside the sandbox child only: a program cannot be compiled; the
@@ -76,6 +77,16 @@ class RunFailed(SpecAHDError):
 
 class JournalError(RunFailed):
     """The journal cannot be written, so later results would not be reliable."""
+
+
+class ProcessLost(RunFailed):
+    """The system ended the process of a program, which says nothing about the program."""
+
+    def __init__(self, *_: object) -> None:
+        super().__init__(
+            "The system ended the process of a program (SIGKILL) or refused to start it, again and "
+            "again, as it does where memory is short: use fewer workers, or free memory."
+        )
 
 
 class FileWarning(UserWarning):

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, ProcessLost
 from specahd.core.program import Outcome, Program
 from specahd.engine.blocks import shared_block
 from specahd.engine.neighbourhood_search import SLICE_REPAIRS, SLICE_SECONDS, SliceResult
@@ -52,6 +52,19 @@ class Answering(Protocol):
     """Protocol of a session of the sandbox, which runs calls of programs."""
 
     def call(self, call: Call) -> Result: ...
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """A session whose lost process is the end of a search, so that its best solution is kept."""
+
+    session: Session
+
+    def call(self, call: Call) -> Result:
+        try:
+            return self.session.call(call)
+        except ProcessLost as error:
+            return Result(Outcome.CRASHED, detail=str(error).rstrip("."))
 
 
 class SandboxedEngine:
@@ -113,7 +126,9 @@ class SandboxedEngine:
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
     ) -> SliceResult:
         order = self._order(self._seed, self._size, seconds, repairs, share, end_share)
-        result = self._session.call(Call(0, self._index, (order.encode(), *self._routes)))
+        continues = not any(routes.size for routes in self._routes)
+        call = Call(0, self._index, (order.encode(), *self._routes), continues)
+        result = self._session.call(call)
         self._routes = tuple(routes[:0] for routes in self._routes)
         if result.outcome is not Outcome.OK:
             return SliceResult(result.outcome, result.detail)
@@ -188,7 +203,7 @@ def sessions(
     counted: bool,
     admit: Callable[[Mapping[str, str]], None] = lambda status: None,
     count: int = 1,
-) -> Iterator[tuple[list[Session], Mapping[str, Any]]]:
+) -> Iterator[tuple[list[Answering], Mapping[str, Any]]]:
     """Start processes of the sandbox with the same programs, and end them with the block.
 
     Parameters
@@ -227,7 +242,7 @@ def sessions(
             for session in started:
                 if session.launched is not Outcome.OK:
                     raise ConfigError(f"The programs cannot be started: {session.detail}")
-            yield started, shared.arrays(0)
+            yield list(map(_Ending, started)), shared.arrays(0)
     finally:
         shared.close()
 

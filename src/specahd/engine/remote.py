@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, ProcessLost
 from specahd.core.program import Outcome
 from specahd.engine.blocks import shared_block
 from specahd.engine.improver import Programs, launched, sandbox_of
@@ -62,7 +62,7 @@ class _Anyone:
     def call(self, call: Call) -> Result:
         try:
             result: Result = self.executor.submit("call", call).result()
-        except RuntimeError as error:
+        except (ProcessLost, RuntimeError) as error:
             return Result(Outcome.CRASHED, detail=str(error))
         return result
 

@@ -151,7 +151,8 @@ class TiledEngine(SandboxedEngine):
 
     def _repaired(self, worker: Answering, order: Order, tile: _Tile) -> Result:
         order = replace(order, part=True)
-        return worker.call(Call(0, self._index, (order.encode(), tile.unsent)))
+        inputs = order.encode(), tile.unsent
+        return worker.call(Call(0, self._index, inputs, not tile.unsent.size))
 
     def _merge(self) -> str | None:
         """Join the routes of all tiles to the current solution; return the reason if that fails."""

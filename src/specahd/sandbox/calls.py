@@ -95,11 +95,15 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """One call: positions in the session's programs and in the shared arrays, and inputs."""
+    """One call: positions in the session's programs and in the shared arrays, and inputs.
+
+    A call that ``continues`` needs what earlier calls left in the same process.
+    """
 
     program: int
     instance: int
     inputs: tuple[IntArray, ...]
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

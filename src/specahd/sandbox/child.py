@@ -64,6 +64,8 @@ OUTCOMES = tuple(Outcome)
 """A reply's code is a position in this tuple."""
 EXIT_OUT_OF_MEMORY = 71
 """The exit status of a child without memory for a reply."""
+EXIT_UNPREPARED = 72
+"""The exit status of a child that cannot confine itself, before it reads a program."""
 LEAST_SECONDS = 0.001
 """CPU seconds below which no time counts as left."""
 
@@ -91,7 +93,7 @@ def serve(
     restrictions
         The restrictions by the kernel for this process, built by the zygote.
     """
-    status = 1
+    status = EXIT_UNPREPARED
     try:
         confinement.detach_process(zygote)
         connection = restrictions.keep_only(connection)
@@ -105,6 +107,7 @@ def serve(
             order["memory_bytes"], None if total is None else order["launch_seconds"] + total
         )
         restrictions.impose()
+        status = 1
         _Child(connection, order, instances).answer(runners)
         status = 0
     except MemoryError:

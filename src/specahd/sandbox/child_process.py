@@ -93,12 +93,15 @@ class ChildProcess:
         detail = one_line(frame.detail)
         return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
-    def end(self) -> tuple[int, float]:
-        """Kill the child; return its exit code, and the CPU seconds that no reply reported."""
+    def end(self, silent: bool = False) -> tuple[int | None, float]:
+        """Kill the child; return its exit code, and the CPU seconds that no reply reported.
+
+        ``silent`` and the code are those of :meth:`SandboxClient.end`.
+        """
         self._connection.close()
         self._queued.close()
         self._thread_queued.close()
-        code, cpu_seconds = self._client.end(self._pid)
+        code, cpu_seconds = self._client.end(self._pid, silent)
         return code, max(0.0, cpu_seconds - self.launch_seconds - self.cpu_seconds)
 
     def _next_frame(self, seconds: float) -> Frame:
@@ -146,8 +149,13 @@ class ChildProcess:
             self.outgoing.clear()
 
 
-def cause_of_death(code: int) -> tuple[Outcome, str]:
-    """Return the outcome for a dead child, from its exit status or negative signal number."""
+def cause_of_death(code: int | None) -> tuple[Outcome, str]:
+    """Return the outcome for a dead child, from its exit status or negative signal number.
+
+    The code of a child that lived on after it closed its pipe is None.
+    """
+    if code is None:
+        return Outcome.CRASHED, "it closed its pipe"
     if -code in _OUT_OF_TIME:
         return Outcome.TIMEOUT, "the CPU time is spent"
     if code < 0:

@@ -18,6 +18,7 @@ from typing import Any
 
 from specahd.core import loop_cache
 from specahd.core.compilation import report_compilation
+from specahd.core.errors import RunFailed
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import COMPILING
 
@@ -33,7 +34,11 @@ _CHUNK = 1 << 12
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
-class ZygoteLost(Exception):
+class ChildLost(Exception):
+    """The system killed a child, which was not the child's doing."""
+
+
+class ZygoteLost(ChildLost):
     """The zygote is dead, and its children with it."""
 
 
@@ -59,6 +64,8 @@ class SandboxClient:
     ------
     RuntimeError
         The zygote did not start, for example because a runner cannot be imported.
+    RunFailed
+        This machine cannot start the process of a program.
     """
 
     def __init__(
@@ -85,6 +92,9 @@ class SandboxClient:
         try:
             while (report := self._report()) == COMPILING:
                 report_compilation()
+            if isinstance(report, str):
+                self.close()
+                raise RunFailed(report)
             self.status: Mapping[str, str] = report
         except ZygoteLost as error:
             self.close()
@@ -133,20 +143,26 @@ class SandboxClient:
                 raise
         return pid, ours
 
-    def end(self, pid: int) -> tuple[int, float]:
+    def end(self, pid: int, silent: bool = False) -> tuple[int | None, float]:
         """Kill a child and all processes that it started.
+
+        Parameters
+        ----------
+        silent
+            Whether its pipe is closed, so that it has probably ended.
 
         Returns
         -------
         tuple
-            Its exit status, or the negative number of a signal, and the CPU seconds that it used.
+            Its exit status, or the negative number of a signal, None if it had not ended; and the
+            CPU seconds that it used.
 
         Raises
         ------
         ZygoteLost
             The zygote is dead; the child died with it.
         """
-        code, cpu_seconds = self._report(b"%d" % pid)
+        code, cpu_seconds = self._report(b"%d" % (-pid if silent else pid))
         return code, cpu_seconds
 
     def _report(self, order: bytes = b"", *descriptors: int) -> Any:

@@ -32,7 +32,7 @@ ENFORCED = "enforced"
 _OPEN_FILES = 32
 _LAST_DESCRIPTOR = 1 << 20
 # Higher than the descriptors that keep_only assigns.
-_ASIDE = 64
+_ASIDE = 8
 _TRIAL_MEMORY, _TRIAL_SECONDS = 1 << 30, 60.0
 # A program's process may read Python's library, the system's, and this package.
 _PYTHON = ("stdlib", "platstdlib", "purelib", "platlib")
@@ -112,6 +112,11 @@ class Restrictions:
     ----------
     status
         For each layer, ``enforced``, or one line with the reason why the host lacks it.
+
+    Raises
+    ------
+    OSError
+        The process of a program cannot be prepared at all.
     """
 
     def __init__(self) -> None:
@@ -169,34 +174,49 @@ class Restrictions:
 
     def _try_out(self) -> None:
         """Restrict a child that attempts forbidden actions, and record which were refused."""
-        reader, writer = os.pipe()
+        ours, theirs = socket.socketpair()
         zygote = os.getpid()
         pid = os.fork()
         if pid == 0:
+            descriptor = theirs.fileno()
             try:
                 detach_process(zygote)
+                descriptor = self.keep_only(theirs).detach()
+                limit(_TRIAL_MEMORY, _TRIAL_SECONDS)
                 self._prepare("limits", _try_limits)
                 if self._ruleset is not None:
                     self._prepare("landlock", functools.partial(_try_files, self._ruleset))
                 if self._filter is not None:
                     self._prepare("seccomp", functools.partial(_try_calls, self._filter))
-                os.write(writer, json.dumps(self.status).encode())
+                os.write(descriptor, json.dumps(self.status).encode())
+            except OSError as error:
+                os.write(descriptor, json.dumps(str(error)).encode())
             finally:
                 os._exit(0)
-        os.close(writer)
-        with open(reader, "rb") as pipe:  # noqa: PTH123  a descriptor
+        theirs.close()
+        with ours, ours.makefile("rb") as pipe:
             report = pipe.read()
         os.waitpid(pid, 0)
         lost = dict.fromkeys(("landlock", "limits", "seccomp"), "the process that tried it died")
-        self.status |= json.loads(report) if report else lost
+        found = json.loads(report) if report else lost
+        if isinstance(found, str):
+            raise OSError(found)
+        self.status |= found
         if self.status["landlock"] != ENFORCED:
             self._ruleset = None
         if self.status["seccomp"] != ENFORCED:
             self._filter = None
 
 
+def unprepared(reason: str) -> str:
+    """Return the sentence for a machine on which no process of a program can be prepared."""
+    return (
+        f"No program can be started on this machine ({reason}): "
+        "mount /proc, and allow at least 16 open files (ulimit -n)."
+    )
+
+
 def _try_limits() -> None:
-    limit(_TRIAL_MEMORY, _TRIAL_SECONDS)
     _expect_refusal(lambda: mmap.mmap(-1, 4 * _TRIAL_MEMORY).close())
 
 

@@ -19,6 +19,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
+from specahd.core.errors import ProcessLost
 from specahd.core.settings import check_workers
 from specahd.sandbox import confinement
 from specahd.sandbox.shared_arrays import SharedArrays
@@ -56,7 +57,8 @@ class Executor(ABC):
         """Call ``worker.method(*arguments)`` in some worker.
 
         A submission whose worker dies goes to the next free worker, ahead of later
-        submissions. It fails only when ``ATTEMPTS`` workers in a row have died.
+        submissions. It fails only when ``ATTEMPTS`` workers in a row have died, or lost the process
+        of a program.
         """
         if self._closed.is_set():
             raise RuntimeError("The executor is closed.")
@@ -71,6 +73,7 @@ class Executor(ABC):
     def _run(self, method: str, arguments: tuple[Any, ...]) -> Any:
         """Return the result of a worker's method, or raise its error."""
         order = pickle.dumps((method, arguments))
+        lost: ProcessLost | None = None
         for _ in range(ATTEMPTS):
             worker = self._take()
             if worker is None or self._closed.is_set():
@@ -88,12 +91,16 @@ class Executor(ABC):
             succeeded, value = pickle.loads(reply)
             if succeeded:
                 return value
-            raise value
+            if not isinstance(value, ProcessLost):
+                raise value
+            lost = value
+        if lost is not None:
+            raise lost
         if self._closed.is_set():
             reason = "was closed"
         else:
-            lost = "every worker for good" if worker is None else f"{ATTEMPTS} workers in a row"
-            reason = f"lost {lost}"
+            those = "every worker for good" if worker is None else f"{ATTEMPTS} workers in a row"
+            reason = f"lost {those}"
         raise RuntimeError(f"The executor {reason} during {method}.")
 
     def _take(self) -> Any:

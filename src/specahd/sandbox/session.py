@@ -2,22 +2,26 @@
 
 A :class:`Sandbox` owns one warm zygote. A :class:`Session` owns one forked child
 at a time, in which a few programs answer calls. A child that dies, stalls, or sends invalid or
-too much data loses only the call that it was answering; the next call gets a new child.
+too much data loses only the call that it was answering; the next call gets a new child. A call
+whose child the system killed is made again, once, by a new child.
 """
 
 import contextlib
 import json
+import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from specahd.core.errors import ProcessLost, RunFailed
 from specahd.core.program import Outcome
+from specahd.sandbox import confinement
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
-from specahd.sandbox.child import LEAST_SECONDS
+from specahd.sandbox.child import EXIT_UNPREPARED, LEAST_SECONDS
 from specahd.sandbox.child_process import ChildProcess, cause_of_death
-from specahd.sandbox.client import SandboxClient, ZygoteLost, lasting_client
+from specahd.sandbox.client import ChildLost, SandboxClient, ZygoteLost, lasting_client
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import WireError
 
@@ -133,7 +137,13 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self._launch()
 
     def call(self, call: Call) -> Result:
-        """Run a program once; a failure of the program is an outcome, never an exception."""
+        """Run a program once; a failure of the program is an outcome, never an exception.
+
+        Raises
+        ------
+        ProcessLost
+            The system killed the process twice, or once in the middle of calls that continue.
+        """
         [result] = self.call_many([call])
         return result
 
@@ -199,6 +209,8 @@ class Session(contextlib.AbstractContextManager["Session"]):
         """Send one call and some that follow it; return the result of the first."""
         for _ in range(2):
             if self._child is None and self.launched is Outcome.OK:
+                if calls[position].continues:
+                    break
                 self._launch()
                 if self._child is not None:
                     self._relaunches += self._child.launch_seconds
@@ -209,10 +221,9 @@ class Session(contextlib.AbstractContextManager["Session"]):
             while asked < min(len(calls), position + _WINDOW) and len(child.outgoing) < _BACKLOG:
                 child.ask(calls[asked])
                 asked += 1
-            # The death of the zygote counts against this program only if it happens again.
-            with contextlib.suppress(ZygoteLost):
+            with contextlib.suppress(ChildLost):
                 return self._receive(self._limits.wall_seconds)
-        return Result(Outcome.CRASHED, detail="the sandbox died twice")
+        raise ProcessLost
 
     def _launch(self) -> None:
         """Fork a child and wait for its hello frame."""
@@ -226,7 +237,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
             "memory_bytes": self._limits.memory_bytes,
         }
         for _ in range(2):
-            with contextlib.suppress(ZygoteLost):
+            with contextlib.suppress(ChildLost):
                 client = self._sandbox._living_client(self._compiling)
                 blocks = []
                 if client.lasting:
@@ -241,21 +252,30 @@ class Session(contextlib.AbstractContextManager["Session"]):
                     self.detail = hello.detail
                     self.close()
                 return
-        raise RuntimeError("The sandbox cannot fork.")
+        raise ProcessLost
 
     def _receive(self, seconds: float) -> Result:
         """Return the child's reply, or the outcome of a missing or invalid reply; end that child.
 
         Raises
         ------
-        ZygoteLost
-            The child died with its zygote.
+        ChildLost
+            The system killed the child, alone or with its zygote.
+        RunFailed
+            The child could not be prepared for a program.
         """
         assert self._child is not None
         try:
             result = self._child.receive(seconds)
         except EOFError:
-            code, cpu_seconds = self._end()
+            code, cpu_seconds = self._end(silent=True)
+            # At the hard limit of CPU time the kernel kills, too.
+            if code == -signal.SIGKILL and self._time_left() >= LEAST_SECONDS:
+                self._spent -= cpu_seconds
+                raise ChildLost from None
+            if code == EXIT_UNPREPARED:
+                reason = "its process could not be confined"
+                raise RunFailed(confinement.unprepared(reason)) from None
             outcome, detail = cause_of_death(code)
         except TimeoutError:
             _, cpu_seconds = self._end()
@@ -278,12 +298,15 @@ class Session(contextlib.AbstractContextManager["Session"]):
         used += 0.0 if self._child is None else self._child.cpu_seconds
         return self._limits.total_seconds - used
 
-    def _end(self) -> tuple[int, float]:
-        """End the child; return its exit code, and the CPU seconds that no reply reported."""
+    def _end(self, silent: bool = False) -> tuple[int | None, float]:
+        """End the child; return its exit code, and the CPU seconds that no reply reported.
+
+        ``silent`` and the code are those of :meth:`SandboxClient.end`.
+        """
         assert self._child is not None
         child, self._child = self._child, None
         self._queued = child.queued_seconds
         self._spent += child.cpu_seconds
-        code, cpu_seconds = child.end()
+        code, cpu_seconds = child.end(silent)
         self._spent += cpu_seconds
         return code, cpu_seconds

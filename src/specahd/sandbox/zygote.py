@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +32,8 @@ from specahd.sandbox.wire import COMPILING
 
 _MAX_ORDER = 32
 _SWEEPS = 1000
+_ENDING_SECONDS = 2.0
+"""Seconds that a process may take to end after the kernel closed its pipe."""
 
 
 class Zygote:
@@ -52,8 +55,8 @@ class Zygote:
     def obey(self) -> None:
         """Carry out orders until the parent disconnects or dies, then end every child.
 
-        An order has the process id of a child to end, or comes with the pipe of a child to fork,
-        and with the block of its shared arrays if it has its own.
+        An order has the process id of a child to end, negative if its pipe is closed, or comes with
+        the pipe of a child to fork, and with the block of its shared arrays if it has its own.
         """
         with suppress(ConnectionError):
             _report(self._control, self._restrictions.status)
@@ -85,9 +88,14 @@ class Zygote:
         self._children.add(pid)
         return pid
 
-    def _end(self, pid: int) -> tuple[int, float]:
-        """Kill a child and the processes it left; return its exit code and CPU seconds."""
+    def _end(self, order: int) -> tuple[int | None, float]:
+        """Kill a child and the processes it left; return its exit code and CPU seconds.
+
+        The code of a child that had not ended by itself is None.
+        """
+        pid = abs(order)
         self._children.remove(pid)
+        ended = order < 0 and _has_ended(pid)
         # The group exists only once the child has called setsid.
         for kill in (os.killpg, os.kill):
             try:
@@ -96,7 +104,8 @@ class Zygote:
                 continue
         _, status, usage = os.wait4(pid, 0)
         self._sweep()
-        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+        code = os.waitstatus_to_exitcode(status) if ended else None
+        return code, usage.ru_utime + usage.ru_stime
 
     def _sweep(self) -> None:
         """Kill the orphans of ended children, which are now children of the zygote (Linux)."""
@@ -111,6 +120,16 @@ class Zygote:
             for pid in orphans:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
+
+
+def _has_ended(pid: int) -> bool:
+    """Wait for the end of a child whose pipe is closed; return False if it lives on."""
+    deadline = time.monotonic() + _ENDING_SECONDS
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.001)
+    return True
 
 
 def _report(control: socket.socket, report: Any) -> None:
@@ -152,7 +171,11 @@ def main() -> NoReturn:
         shared = SharedArrays.attach(start["shared"], start["directory"])
     np.seterr(all="ignore")
     confinement.adopt_orphans()
-    restrictions = confinement.Restrictions()
+    try:
+        restrictions = confinement.Restrictions()
+    except OSError as error:
+        _report(control, confinement.unprepared(str(error)))
+        os._exit(1)
     zygote = Zygote(control, shared, runners, restrictions)
     # Collect and freeze, so that the children share these pages and never write to them.
     gc.collect()
