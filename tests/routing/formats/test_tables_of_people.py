@@ -1,5 +1,7 @@
 """Tables as people have them: decimal commas, Latin-1, clock times, fractions, other columns."""
 
+import gzip
+import re
 import warnings
 
 import numpy as np
@@ -63,9 +65,25 @@ def test_latin_1_is_read_and_told(tmp_path):
         read_text(tmp_path / "x")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize(
+    ("content", "cure"),
+    [
+        (b"PK\3\4\x14\0", "save a workbook as CSV, unpack an archive"),
+        (b"\xd0\xcf\x11\xe0\xa1", "a workbook of Excel: save it as CSV"),
+        (gzip.compress(SEMICOLONS.encode(), mtime=0), "what gzip has compressed: unpack it"),
+        (SEMICOLONS.encode("utf-16-le"), "UTF-16 without a byte order mark"),
+    ],
+)
+def test_a_file_that_is_no_text_is_told_what_it_is(tmp_path, content, cure):
+    (tmp_path / "stops.csv").write_bytes(content)
+    with pytest.raises(FileError, match=rf"stops\.csv: expected a text file, got .*{cure}\.$"):
+        api.read(tmp_path / "stops.csv", capacity=3)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_a_byte_order_mark_says_the_encoding(tmp_path, encoding):
     assert read(tmp_path, SEMICOLONS, encoding=encoding, capacity=3).size == 2
+    assert read(tmp_path, "\ufeff" + SEMICOLONS, encoding="utf-8-sig", capacity=3).size == 2
     (tmp_path / "x").write_bytes(b"\xff\xfea\0\0\xd8")
     with pytest.raises(FileError, match="UTF-16 as its first bytes say, got the byte 0x00 at 4"):
         read_text(tmp_path / "x")
@@ -222,6 +240,17 @@ def test_times_since_1970_say_how_to_write_them(tmp_path):
     cure = "subtract its Unix seconds, 1764201600 for this time, from all of them"
     with pytest.raises(FileError, match=f"line 2 holds the ready 1764226800, expected .* {cure}"):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "time", ["8h30", "8.30 am", "8:30 PM", "2026-11-28T08:30:00+01:00", "28.11.2026 08:30"]
+)
+def test_other_forms_of_times_say_how_to_write_them(tmp_path, time):
+    cure = "clock times in all cells: 08:30, 20:30 for 8.30 pm, 32:30 on the next day"
+    with pytest.raises(FileError, match=f"line 3 holds the due {re.escape(time)}, .*{cure}"):
+        read(tmp_path, f"x,y,due\n0,0,\n1,1,{time}\n")
+    with pytest.raises(FileError, match=r"line 3 .* a clock time as in other cells: 08:30, 20:30"):
+        read(tmp_path, f"x,y,due\n0,0,18:00\n1,1,{time}\n")
 
 
 def test_who_is_late_because_no_speed_is_given_is_told_of_it(tmp_path):

@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from specahd.core.errors import FileError
 from specahd.routing.formats import vrplib
 from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import Convention
@@ -41,12 +38,6 @@ def from_vrplib(data: VRPLIBData, path: Path) -> CVRPInstance:
     FileError
         The instance is not valid.
     """
-    heavy = np.flatnonzero(data.demands > data.capacity)
-    if heavy.size:
-        raise FileError(
-            f"{path}: DEMAND_SECTION holds the demand {data.demands[heavy[0]]}, "
-            f"expected at most CAPACITY {data.capacity}."
-        )
     return CVRPInstance.of(data)
 
 

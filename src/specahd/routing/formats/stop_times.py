@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from statistics import median
 
 import numpy as np
@@ -18,6 +18,7 @@ from specahd.routing.labels import Labels
 
 COLUMNS = ("ready", "due", "service")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_FORMS = "08:30, 20:30 for 8.30 pm, 32:30 on the next day, or 00:05 for five minutes"
 _ROUNDING = 1e-9
 """Upper bound on the relative error of times multiplied by the speed, and of their sums."""
 _FASTEST = 25.0
@@ -103,7 +104,11 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
         return nan
     if not clock or word == "0":
         accepted = Range(0, latest)
-        if (time := number_of(word)) not in accepted and column != "service":
+        time = number_of(word)
+        if isnan(time):
+            expected = f"{accepted}, or clock times in all cells: {_FORMS}"
+            raise row.error(row.raw_value(column), expected)
+        if time not in accepted and column != "service":
             raise row.error(row.raw_value(column), expected_times(time, str(accepted)))
         return row.number(column, accepted)
     parts = _CLOCK.fullmatch(word)
@@ -112,7 +117,7 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
         hours, minutes, rest = (int(part or 0) for part in parts.groups())
         seconds = 3600 * hours + 60 * minutes + rest
     if not seconds <= latest:
-        expected = "a clock time as in other cells: 08:30, or 00:05 for five minutes"
+        expected = f"a clock time as in other cells: {_FORMS}"
         raise row.error(row.raw_value(column), expected)
     return seconds
 

@@ -3,7 +3,7 @@
 import hashlib
 import stat
 import warnings
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from pathlib import Path
 
 from specahd.core.errors import FileError, FileWarning
@@ -13,6 +13,18 @@ _EXPANSION = 32
 """Memory that the words of a text take, as a multiple of the text's bytes."""
 _ALWAYS = 32 << 20
 """Size in bytes up to which a file is always read; public files have 2 MiB at most."""
+# UTF-32's first bytes begin with those of UTF-16.
+_MARKS = {BOM_UTF32_LE: "utf-32", BOM_UTF32_BE: "utf-32"} | {
+    BOM_UTF16_LE: "utf-16",
+    BOM_UTF16_BE: "utf-16",
+}
+"""Encodings by their byte order marks."""
+_OTHERS = {
+    b"PK\3\4": "a workbook or a ZIP archive: save a workbook as CSV, unpack an archive",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel: save it as CSV",
+    b"\x1f\x8b": "what gzip has compressed: unpack it",
+}
+"""What other files are, and their cures, by their first bytes."""
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
@@ -64,7 +76,7 @@ def read_text(path: Path) -> str:
     ------
     FileError
         The file cannot be read, is no regular file, is too large, or is no text in UTF-8,
-        in UTF-16 with a byte order mark or in Windows-1252.
+        in UTF-16 or UTF-32 with a byte order mark or in Windows-1252.
 
     Warns
     -----
@@ -85,19 +97,25 @@ def read_text(path: Path) -> str:
             f"{path} is larger than {most >> 20} MiB, the most that is read with the memory that "
             "is available."
         )
-    if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-        try:
-            return content.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise FileError(
-                f"{path}: expected a text file in UTF-16 as its first bytes say, got the byte "
-                f"0x{content[error.start]:02x} at {error.start}."
-            ) from None
+    for mark, encoding in _MARKS.items():
+        if content.startswith(mark):
+            try:
+                return content.decode(encoding)
+            except UnicodeDecodeError as error:
+                raise FileError(
+                    f"{path}: expected a text file in {encoding.upper()} as its first bytes say, "
+                    f"got the byte 0x{content[error.start]:02x} at {error.start}."
+                ) from None
+    for mark, cure in _OTHERS.items():
+        if content.startswith(mark):
+            raise FileError(f"{path}: expected a text file, got {cure}.")
     if b"\0" in content:
-        raise FileError(f"{path}: expected a text file, got binary data.")
+        raise FileError(
+            f"{path}: expected a text file, got binary data, or UTF-16 without a byte order mark."
+        )
     try:
-        # Some editors write a byte order mark before the text.
-        return content.decode("utf-8-sig")
+        # Some editors write a byte order mark before the text, some programs one more.
+        return content.decode("utf-8-sig").lstrip("\ufeff")
     except UnicodeDecodeError as error:
         place = error.start
     try:

@@ -104,8 +104,8 @@ class VRPLIBData:
     weights
         Symmetric, shape (n + 1, n + 1), of EXPLICIT files only.
     demands
-        Shape (n + 1,), 0 at the depot, never negative. May exceed the
-        capacity: not every problem forbids that.
+        Shape (n + 1,), 0 at the depot, never negative. They may exceed the capacity where
+        deliveries are split, and in Solomon's text.
     windows
         Time windows; VRPTW files only.
     vehicles
@@ -165,7 +165,7 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
         coords = coordinates(sections, dimension)
     cure = OPTION if left_open and kind != "SDVRP" else STATED
     warn_of_rounding(path, coords, convention, cure)
-    demands = _demands(sections, dimension)
+    demands = _demands(sections, dimension, LARGEST if kind == "SDVRP" else capacity)
     depot = _depot(sections, dimension)
     if demands[depot] != 0:
         raise sections.error(
@@ -255,12 +255,17 @@ def warn_of_rounding(
     )
 
 
-def _demands(sections: Sections, dimension: int) -> IntArray:
+def _demands(sections: Sections, dimension: int, most: int) -> IntArray:
     numbers = sections.table("DEMAND_SECTION", dimension, 1)[:, 0]
     for place in DEMAND.outside(numbers):
         raise sections.error(
             f"DEMAND_SECTION gives node {place + 1} the demand {numbers[place]:g}, "
             f"expected {DEMAND}"
+        )
+    for place in np.flatnonzero(numbers > most).tolist():
+        raise sections.error(
+            f"DEMAND_SECTION gives node {place + 1} the demand {numbers[place]:g}, "
+            f"expected at most CAPACITY {most} (TYPE : SDVRP delivers it in parts)"
         )
     return numbers.astype(np.int64)
 
