@@ -17,12 +17,12 @@ from specahd.config.cli import run_command
 from specahd.config.resume import command_line_keys, overlay, read_saved_config
 from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.services import without_password
 from specahd.runs.configuration import is_covered_by
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
 from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.store import without_password
 from specahd.tracking.upload import RunUpload, UploadFailed, run_directions, upload_lock
 
 

@@ -129,3 +129,22 @@ def test_a_full_or_read_only_disk_below_the_store_harms_no_training(tmp_path, op
     call("track", "run=run", cwd=tmp_path)
     _, training, candidates = found(tmp_path)
     assert (training.info.status, len(candidates)) == ("FINISHED", 4)
+
+
+def test_the_store_of_the_variable_is_used_and_its_address_not_stored(tmp_path):
+    env = {"MLFLOW_TRACKING_URI": "sqlite:///canary.db"}
+    commands.call("train", *SMALL, "hydra.run.dir=run", cwd=tmp_path, env=env)
+    commands.call("track", "run=run", cwd=tmp_path, env=env)
+    assert (tmp_path / "canary.db").is_file()
+    assert not (tmp_path / "mlruns" / "mlflow.db").exists()
+    assert "canary" not in (tmp_path / "run" / "config.yaml").read_text()
+
+
+@pytest.mark.parametrize("sweep", [(), ("-m", "seed=0,1")])
+def test_a_password_in_a_query_is_refused_before_anything_is_kept(tmp_path, sweep):
+    away = "tracking.uri='http://127.0.0.1:9/?password=canary'"
+    done = call("train", away, *sweep, cwd=tmp_path, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith("Expected tracking.uri without a password")
+    assert "canary" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

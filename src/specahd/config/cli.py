@@ -40,6 +40,7 @@ from specahd.core.display import visible
 from specahd.core.errors import RunFailed, TransportError, UserError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, make_new_folder, write_atomically
+from specahd.core.services import STORE_VARIABLE
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
@@ -147,9 +148,14 @@ def run_directory() -> Path:
 def resolve_config(config: DictConfig) -> dict[str, Any]:
     """Return the configuration as plain values, with the chosen groups under ``choices``.
 
-    It holds no secret: configurations name environment variables, not their values.
+    It holds no secret: configurations name environment variables, not their values. So does the
+    address of the MLflow store, if it is that of a variable, as it may contain a password.
     """
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
+    tracking = config.get("tracking")
+    if STORE_VARIABLE in os.environ and tracking and OmegaConf.is_interpolation(tracking, "uri"):
+        raw: dict[str, Any] = OmegaConf.to_container(tracking, resolve=False)  # type: ignore[assignment]  # a group
+        plain["tracking"]["uri"] = raw["uri"]
     if HydraConfig.initialized():
         chosen = HydraConfig.get().runtime.choices.items()
         plain["choices"] = {

@@ -20,7 +20,7 @@ from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice, check_range
 from specahd.core.repair_options import RepairOptions
-from specahd.core.services import check_services
+from specahd.core.services import check_services, check_store
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import (
     MAX_SEED,
@@ -67,6 +67,7 @@ class TrainConfig:
         # Checked before the command line is stored, as it may contain a key.
         check_services("llm", self.llm)
         check_services("memory", self.memory)
+        check_store(self.tracking)
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,9 @@ class TrackConfig:
     run: str = MISSING
     tracking: Any = MISSING
 
+    def __post_init__(self) -> None:
+        check_store(self.tracking)
+
 
 @dataclass
 class SelectConfig:
@@ -179,6 +183,7 @@ class SelectConfig:
     def __post_init__(self) -> None:
         if "uri" not in self.tracking:
             raise ConfigError("Expected tracking=mlflow: runs are selected from its store.")
+        check_store(self.tracking)
         if self.sweep is not None and not re.fullmatch("[0-9a-f]{32}", self.sweep):
             raise ConfigError(f"Expected sweep to be a run id of MLflow, got {self.sweep!r}.")
 

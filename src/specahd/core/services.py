@@ -11,6 +11,12 @@ from urllib.parse import urlsplit
 
 from specahd.core.errors import ConfigError
 
+STORE_VARIABLE = "MLFLOW_TRACKING_URI"
+"""Environment variable with the address of the MLflow store, where tracking.uri is not given."""
+
+_SECRET = r"[?&;][^=&;\s]*(?:pass|pwd|token|secret|key|credential|auth)[^=&;\s]*="
+_PASSWORD = re.compile(rf"(://[^/@\s:]*):\S*@|({_SECRET})[^&;\s]*", re.IGNORECASE)
+_UNMASKED = re.compile(rf"://[^/@\s:]*:[^@\s]*[/@]\S*@|{_SECRET}", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A variable that is not set must have this form (DEEPSEEK_API_KEY): the text may be a key.
 _UNSET = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
@@ -34,6 +40,36 @@ def check_services(group: str, options: Any) -> None:
         host_of(options["base_url"], group)
     for name, part in options.items():
         check_services(f"{group}.{name}", part)
+
+
+def check_store(options: Any) -> None:
+    """Refuse a missing MLflow store, and an address with a password that no message could mask.
+
+    An address in :data:`STORE_VARIABLE` may have any password, because it is not stored.
+
+    Raises
+    ------
+    ConfigError
+        One sentence, without the address.
+    """
+    if not isinstance(options, Mapping) or "uri" not in options:
+        return
+    uri = options["uri"]
+    if not isinstance(uri, str) or not uri:
+        raise ConfigError(
+            f"Expected tracking.uri, or {STORE_VARIABLE}, to be sqlite:///FILE or http://HOST:PORT."
+        )
+    if uri != os.environ.get(STORE_VARIABLE) and _UNMASKED.search(uri):
+        raise ConfigError(
+            "Expected tracking.uri without a password in its query, and without / or @ in its "
+            f"password, as config.yaml would hold it; set {STORE_VARIABLE} to the address instead, "
+            "or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD."
+        )
+
+
+def without_password(text: str) -> str:
+    """Return a text in which no address contains a password, also in a query."""
+    return _PASSWORD.sub(lambda found: f"{found[1]}:***@" if found[1] else f"{found[2]}***", text)
 
 
 def check_variable(variable: object, group: str = "llm") -> None:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from specahd.core.plain import read_json
+from specahd.core.services import without_password
 from specahd.reporting.frozen import Frozen
 from specahd.runs.configuration import flatten, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
 from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.provenance import dvc_hashes
-from specahd.tracking.store import without_password
 from specahd.tracking.view import artifact_link
 
 if TYPE_CHECKING:

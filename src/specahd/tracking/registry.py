@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from specahd.checkpoint import thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.core.services import without_password
 from specahd.repair.checksums import SUMS
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.store import open_store, without_password
+from specahd.tracking.store import open_store
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -14,13 +14,13 @@ from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.extras import require
+from specahd.core.services import without_password
 from specahd.tracking import view
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 _SQLITE = "sqlite:///"
-_PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]*@")
 _SETTINGS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
@@ -140,11 +140,6 @@ def open_store(uri: str) -> "Iterator[MlflowClient]":
 def sqlite_file(uri: str) -> Path | None:
     """Return the file of a sqlite store, to test it: a query would create a missing one."""
     return Path(uri.removeprefix(_SQLITE)) if uri.startswith(_SQLITE) else None
-
-
-def without_password(text: str) -> str:
-    """Return a text in which no URI contains a password."""
-    return _PASSWORD.sub(r"\1:***@", text)
 
 
 def one_line_error(error: BaseException) -> str:

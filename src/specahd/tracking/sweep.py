@@ -22,10 +22,11 @@ from hydra.core.override_parser.types import Glob
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
+from specahd.core.services import without_password
 from specahd.runs.files import POOLS, SWEEP, write_json
 from specahd.tracking.description import FIGURES, NOTE, PAGES
 from specahd.tracking.run_writer import LONGEST_TAG
-from specahd.tracking.store import Store, one_line_error, without_password
+from specahd.tracking.store import Store, one_line_error
 from specahd.tracking.sweep_note import format_improvement, resume_command, write_sweep_note
 from specahd.tracking.sweep_results import RESULTS_PAGE, SweepResults
 from specahd.tracking.tables import new_table, stdout_console

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
+from specahd.core.services import without_password
 from specahd.runs.files import POOLS
-from specahd.tracking.store import without_password
 from specahd.tracking.sweep_results import Configuration, SweepResults
 from specahd.tracking.upload import SyncCursor
 from specahd.tracking.view import run_link

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
+from specahd.core.services import without_password
 from specahd.reporting import lineage, progress
 from specahd.reporting.frozen import read_frozen_programs
 from specahd.runs import files
@@ -34,7 +35,7 @@ from specahd.tracking.description import (
 from specahd.tracking.figures import draw_convergence, draw_route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
-from specahd.tracking.store import Options, one_line_error, without_password
+from specahd.tracking.store import Options, one_line_error
 from specahd.tracking.traces import Traces, asks_model
 from specahd.tracking.view import percent_metric, ui_directions
 
