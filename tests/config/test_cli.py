@@ -15,6 +15,7 @@ from specahd.config.cli import _CommandState
 from specahd.config.process import ScreenHandler
 
 COMMAND = """
+import resource
 import sys
 import warnings
 from pathlib import Path
@@ -32,6 +33,9 @@ def task(config):
             raise FileError("The disk is full.")
         case "memory":
             bytearray(1 << 62)
+        case "files":
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+            open("/dev/null")
         case "interrupt":
             raise KeyboardInterrupt
         case "caused":
@@ -124,6 +128,13 @@ def test_want_of_memory_is_one_line_and_status_1(folder):
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert done.stderr.startswith("There is no memory left")
     assert files(folder) == []
+
+
+def test_too_many_open_files_are_one_line_and_status_1(folder):
+    done = enter(folder, "pools.dir=files")
+    assert (done.returncode, done.stderr) == (
+        1, "Too many files are open: allow more (ulimit -n).\n",
+    )  # fmt: skip
 
 
 def test_a_sweep_keeps_the_jobs_that_ended_before_a_refusal(folder):
