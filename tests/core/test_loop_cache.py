@@ -119,6 +119,13 @@ def test_without_a_folder_loops_run_and_nothing_is_written(package, monkeypatch)
     assert loop_cache.variables() == {}
 
 
+def test_no_folder_is_made_but_the_one_that_is_used(tmp_path, monkeypatch):
+    places = [tmp_path / name for name in ("first", "second")]
+    monkeypatch.setattr(loop_cache, "_places_of_user", lambda: iter(places))
+    assert loop_cache.folders() == (places[0],)
+    assert not places[1].exists()
+
+
 def test_a_user_names_the_folder_or_it_is_looked_for(tmp_path, monkeypatch):
     nowhere = tmp_path / "file"
     nowhere.touch()

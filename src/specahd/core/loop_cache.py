@@ -22,6 +22,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -154,7 +155,7 @@ def folders() -> tuple[Path, ...]:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
     if not any(map(_writable, named)):
-        named += [folder for folder in _places_of_user() if _owned(folder)][:1]
+        named += islice(filter(_owned, _places_of_user()), 1)
     return tuple(named)
 
 
