@@ -119,7 +119,7 @@ EVERY = {
     "torn within a line": (spoilt("MENSION.*", ""), "line 3", "'DI'"),
     "empty": (lambda text: b"", "TYPE", "missing"),
     "binary": (lambda text: bytes(range(256)), "text", ""),
-    "UTF-16": (lambda text: text.encode("utf-16"), "text", ""),
+    "UTF-16 without a mark": (lambda text: text.encode("utf-16-le"), "text", ""),
 }  # fmt: skip
 """What is refused in the files of every problem."""
 

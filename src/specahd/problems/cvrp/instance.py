@@ -31,13 +31,7 @@ def read(path: Path, euclidean: Convention = Convention.EUC_2D) -> CVRPInstance:
 
 
 def from_vrplib(data: VRPLIBData, path: Path) -> CVRPInstance:
-    """Return the instance that a file describes.
-
-    Raises
-    ------
-    FileError
-        The instance is not valid.
-    """
+    """Return the instance that a file describes; its reader has checked it."""
     return CVRPInstance.of(data)
 
 
