@@ -13,9 +13,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import mlflow
+import psutil
 import pytest
 
 import commands
@@ -82,6 +84,33 @@ def test_a_killed_run_goes_on_to_the_same_bytes(whole, tmp_path, number):
     asked = Counter(record["sample"] for record in lines(run / "wal.jsonl"))
     assert set(asked.values()) == {1}
     assert len(asked) == 12
+
+
+def sandboxes(pid):
+    """Return the zygotes under a training, and their children."""
+    below = psutil.Process(pid).children(recursive=True)
+    family = {each.pid: each for each in below if "specahd.sandbox.zygote" in each.cmdline()}
+    children = [each for each in family.values() if each.ppid() in family]
+    return [each for each in family.values() if each not in children], children
+
+
+@pytest.mark.parametrize("victim", ["zygote", "child"])
+def test_a_killed_sandbox_changes_no_byte(small_runs, tmp_path, victim):
+    options = [*SMALL, "hydra.run.dir=run"]
+    process = commands.start("specahd.train", *options, cwd=tmp_path, cold=True)
+    journal, killed = tmp_path / "run" / "journal.jsonl", []
+    while not killed and process.poll() is None:
+        if journal.exists() and journal.read_bytes().count(b"\n") >= 2:
+            with suppress(psutil.Error):
+                zygotes, children = sandboxes(process.pid)
+                for each in zygotes if victim == "zygote" else children:
+                    each.kill()
+                    killed.append(each)
+        time.sleep(0.01)
+    assert killed
+    _, told = process.communicate(timeout=300)
+    assert process.returncode == 0, told
+    assert journal.read_bytes() == (small_runs / "run2" / "journal.jsonl").read_bytes()
 
 
 def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
