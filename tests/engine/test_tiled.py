@@ -259,7 +259,7 @@ def processes(place, workers=2, programs=None):
         yield engine
 
 
-def test_a_worker_that_is_killed_costs_a_sentence(places):
+def test_a_worker_that_is_killed_between_rounds_is_replaced(places):
     place = places["cvrp"]
     with processes(place) as engine:
         killed = engine._workers[1].session._child._pid
@@ -274,7 +274,6 @@ def test_a_worker_that_is_killed_costs_a_sentence(places):
             kill,
             slice_repairs=4000,
         )
-    assert found.ended == "failed"
-    assert found.failure.startswith("crashed: The system ended the process of a program")
+    assert (found.ended, found.failure) == ("repairs", "")
     assert place.problem.check(place.instance, found.solution) == ()
     assert place.cost(found.solution) == found.cost < place.cost(place.start)
