@@ -23,7 +23,7 @@ DESCRIBED = Description(
     spoilt=EVERY,
     formats={
         EXPLICIT: [
-            (spoilt("4 5", "4 nan"), "EDGE_WEIGHT_SECTION holds nan"),
+            (spoilt("4 5", "4 nan"), "EDGE_WEIGHT_SECTION holds 'nan'"),
             (spoilt("4 5", "4 -5"), "EDGE_WEIGHT_SECTION holds -5"),
             (spoilt("\n6", ""), "EDGE_WEIGHT_SECTION holds 5 numbers, expected 6"),
             (spoilt("UPPER_ROW", "DIAGONAL"), "EDGE_WEIGHT_FORMAT is 'DIAGONAL'"),

@@ -57,7 +57,7 @@ DESCRIBED = Description(
     },
     formats={
         SOLOMON: [
-            (spoilt("\n2 100", "\n2 nan"), "XCOORD. of customer 2 is nan"),
+            (spoilt("\n2 100", "\n2 nan"), "expected 7 numbers"),
             (spoilt("\n2 100 0", "\n2 100 inf"), "YCOORD. of customer 2 is inf"),
             (spoilt("0 4 80", "0 -4 80"), "DEMAND of customer 1 is -4"),
             (spoilt("0 4 80", "0 40 80"), "DEMAND of customer 1 is 40"),
