@@ -125,9 +125,9 @@ def exit_on_interrupt() -> Iterator[None]:
 
 
 def _set_raising(raises: bool) -> None:
-    handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, _InterruptHandler):
-        handler.raises = raises
+    for handler in map(signal.getsignal, _SIGNALS):
+        if isinstance(handler, _InterruptHandler):
+            handler.raises = raises
 
 
 @contextmanager
