@@ -119,7 +119,7 @@ def test_the_package_alone_imports_nothing_else(program):
         f"import sys; sys.argv[0] = {program!r}; before = set(sys.modules)\n"
         "import specahd\n"
         "new = set(sys.modules) - before\n"
-        "import signal; print(*new, signal.getsignal(signal.SIGINT) is signal.SIG_DFL)"
+        "import signal; print(*new, signal.getsignal(signal.SIGINT) is specahd.end_interrupted)"
     )
     assert output_of(code).split() == ["specahd", str(program != "-c")]
 

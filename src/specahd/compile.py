@@ -10,7 +10,7 @@ import inspect
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -86,16 +86,11 @@ def steps(problem: AnyProblem) -> list[Step]:
     """Return the parts of the work for one problem."""
     found: list[Step] = []
     if problem.engine:
-        found += [partial(_solve, problem, programs) for programs in _programs(problem)]
+        shipped = [EVOLVED] if (SHIPPED / problem.name).is_dir() else []
+        found += [partial(_solve, problem, programs) for programs in (BY_HAND, *shipped)]
     if _trains():
         found += [partial(_train, problem, operator) for operator in problem.operators]
     return found
-
-
-def _programs(problem: AnyProblem) -> Iterator[str]:
-    yield BY_HAND
-    if (SHIPPED / problem.name).is_dir():
-        yield EVOLVED
 
 
 def _trains() -> bool:

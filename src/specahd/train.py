@@ -67,35 +67,27 @@ def train(config: DictConfig) -> None:
 
         plan = _plan(config)
     longer = repeat and resume.is_raised(config, directory)
-    describe = partial(resume.save_raised, before=directory) if longer else save_config
+    save = partial(resume.save_raised, before=directory) if longer else save_config
+    describe = (lambda _: None) if repeat and not longer else partial(save, config)
     try:
         with progress.reporting():
             run = run_training(
-                plan,
-                directory,
-                observer,
-                repeat=repeat,
-                longer=longer,
-                describe=lambda folder: None if repeat and not longer else describe(config, folder),
+                plan, directory, observer, repeat=repeat, longer=longer, describe=describe
             )
     except BaseException as error:
         if not (directory / JOURNAL).exists():
             raise
-        _warn(observer)
+        observer.write_warnings()
         if isinstance(error, KeyboardInterrupt | ServiceError | TransportError | JournalError):
             command = f"python -m specahd.train resume={display_path(directory)}"
             error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
-    _warn(observer)
+    observer.write_warnings()
     from specahd.api.conclusion import describe_end
     from specahd.tracking.tables import print_summaries
 
     title = f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}"
     print_summaries(run.summaries, title, describe_end(run))
-
-
-def _warn(observer: Observers) -> None:
-    sys.stderr.write("".join(f"{visible(warning)}\n" for warning in observer.warnings))
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
@@ -129,8 +121,7 @@ def _check_job(config: DictConfig) -> None:
     """Check a job of a sweep before the sweep begins; refuse wrong options."""
     check_training(config)
     instantiate_group(config.problem, "problem")
-    method = instantiate_group(config.method, "method")
-    if isinstance(method, partial):
+    if isinstance(method := instantiate_group(config.method, "method"), partial):
         check_rounds(method)
     if config.budget.max_cost is not None or config.budget.max_tokens is not None:
         resolved = deepcopy(config)

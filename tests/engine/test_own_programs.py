@@ -10,6 +10,7 @@ import pytest
 
 from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
+from specahd.core import loop_cache
 from specahd.core.program import Level
 from specahd.engine import interfaces, naming, passes, runner, strings, written
 from specahd.engine.schedule import SMALL
@@ -30,9 +31,11 @@ def runners():
 
 @pytest.fixture
 def kept(runners, tmp_path, monkeypatch):
-    """Where numba keeps what this test compiles."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
-    return tmp_path / "kept"
+    """Return the folder that keeps what this test compiles."""
+    monkeypatch.setenv(loop_cache.VARIABLE, str(tmp_path / "kept"))
+    loop_cache.folders.cache_clear()
+    yield tmp_path / "kept"
+    loop_cache.folders.cache_clear()
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def shipped(tmp_path, monkeypatch):
 
 
 def files(folder):
-    return sorted(path.name for path in folder.rglob("*.nb?"))
+    return sorted(path.name for path in folder.rglob("*.loop"))
 
 
 def position(program):
@@ -103,7 +106,7 @@ def test_own_programs_are_compiled_once(runners, kept, shipped, monkeypatch):
     first, second = runners
     first.read_own()
     names = files(kept)
-    assert len(names) == 2
+    assert len(names) == 1
     assert position(first.translate(shipped, "select_position")) == 3
 
     def refuse(*_):

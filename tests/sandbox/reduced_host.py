@@ -11,13 +11,14 @@ import sys
 from specahd.sandbox import kernel, seccomp
 
 CALLS = {
-    "process": 302,
     "landlock": 444,
     "seccomp": None,
     "user_namespace": 272,
     "unprivileged_user": 117,
     "no_capabilities": 126,
 }
+# Without it no process has limits, so that no program can be started.
+START = {"process": 302}
 PRCTL, SET_SECCOMP = 157, 22
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
@@ -28,7 +29,7 @@ def without(layers):
     program = [(LOAD, 0, 0, 0)]
     for layer in layers:
         if layer != "seccomp":
-            program += [(IF_EQUAL, 0, 1, CALLS[layer]), (RETURN, 0, 0, REFUSE)]
+            program += [(IF_EQUAL, 0, 1, (CALLS | START)[layer]), (RETURN, 0, 0, REFUSE)]
     if "seccomp" in layers:
         program += [
             (IF_EQUAL, 0, 3, PRCTL),

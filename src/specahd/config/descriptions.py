@@ -150,7 +150,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "split": "of a table of stops: whether demands may be split",
         "speed": "of a table with times: distance in one unit of time; null: 1",
         "convention": "how files measure distances that leave it open",
-        "out": "files, as plan.sol or plan.sol,plan.csv,plan.json,plan.png; null: a new folder",
+        "out": "files, as plan.sol or plan.sol,plan.csv; null: a new folder",
         "plot": "a picture of routes and cost: a file ending in .png, .pdf or .svg",
         "workers": "processes that search beside each other (cvrp, vrptw), 1 to 64",
         "cluster": "the Ray cluster where they are: HOST:PORT or auto; null: here",
@@ -164,7 +164,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "labels": "CSV of level, problem, source, label, note; null: names as they are",
         "references": "a folder of solvers' rows to stand beside several methods; null: none",
         "sets": "a folder of rows of public sets, in folders of methods; null: none",
-        "pairs": "whether every two methods are compared, not only each with the cheapest",
+        "pairs": "whether every two methods are compared, not just the cheapest",
         "audit": "a run to repeat from its files instead of a report; null: none",
     },
     "select": {

@@ -145,7 +145,7 @@ def check_flags(command: str, words: Sequence[str]) -> None:
         The message has the right form.
     """
     flags = [flag for action in get_args_parser()._actions for flag in action.option_strings]
-    for word, following in zip(words, [*words[1:], "-"], strict=True):
+    for word, following in zip(words, [*words[1:], "-"], strict=False):
         flag, given, value = word.partition("=")
         known = any(each.startswith(flag) for each in flags) or word[:2] in flags
         if word[:1] != "-" or known:

@@ -7,6 +7,7 @@ several processes would overwrite one another.
 
 import atexit
 import multiprocessing
+import sys
 import threading
 import time
 from collections import Counter
@@ -64,6 +65,10 @@ class Observers(Observer):
                 self._observers.remove(observer)
                 warning = f"{type(observer).__name__} stopped: {one_line_error(error)}"
                 self.warnings.append(warning[:200])
+
+    def write_warnings(self) -> None:
+        """Write the warnings to standard error."""
+        sys.stderr.write("".join(f"{visible(warning)}\n" for warning in self.warnings))
 
 
 class ProgressObserver(Observer):

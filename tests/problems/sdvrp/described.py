@@ -21,7 +21,7 @@ DESCRIBED = Description(
     },
     formats={
         NUMBERS: [
-            (spoilt("100 0", "nan 0"), "customer 2 is at (nan, 0)"),
+            (spoilt("100 0", "nan 0"), "holds 'nan', expected numbers only"),
             (spoilt("100 0", "100 -inf"), "customer 2 is at (100, -inf)"),
             (spoilt("4 25", "-4 25"), "demand of customer 1 is -4"),
             (spoilt("2 10", "2 0"), "capacity is 0"),

@@ -113,8 +113,8 @@ class Sections:
         for name in found:
             if name not in known:
                 raise self.error(
-                    f"{name[:40]} is not supported and may be a constraint, "
-                    f"expected only {what} {', '.join(known)} (docs/limits.md)"
+                    f"{name[:40]} is not supported (docs/limits.md), "
+                    f"expected {what} {', '.join(known)}"
                 )
 
     def _add_field(self, number: int, line: str) -> None:
