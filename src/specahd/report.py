@@ -70,13 +70,8 @@ def report(config: DictConfig) -> None:
     else:
         (directory / METHODS).unlink(missing_ok=True)
     chosen = choose_runs(runs)
-    after = [
-        *public_sets,
-        ablations,
-        routing_section(_studies(config)),
-        programs_section(folder, chosen),
-        renamed,
-    ]
+    routing, programs = routing_section(_studies(config)), programs_section(folder, chosen)
+    after = [*public_sets, ablations, routing, programs, renamed]
     sections = [*before, *summary.document.sections, *filter(None, after)]
     summary = replace(summary, document=replace(summary.document, sections=sections))
     write_pages(folder, chosen, directory / PAGES)

@@ -8,19 +8,14 @@ JSON file of the same name beside it holds the cost over time.
 
 import signal
 import sys
-import time
-import warnings
-from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from omegaconf import DictConfig
 
+from specahd.api.output_files import PICTURES, STATISTICS, OutputFiles, SolutionWriter
 from specahd.api.problems import ProblemInstance, read, under_convention
-from specahd.api.solutions import Solution, expect_ending
-from specahd.api.solving import Solved
+from specahd.api.solutions import expect_ending
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
 from specahd.config.process import exit_on_interrupt
@@ -30,68 +25,15 @@ from specahd.config.targets import instantiate_group
 from specahd.config.words import output_names, quote_files
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
-from specahd.core.folders import display_path, safe_file_name, write_errors
+from specahd.core.folders import display_path, safe_file_name
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
-from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.routing.best_known import best_known, published_fields
-from specahd.runs.files import write_json
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
 
-PICTURES = (".png", ".pdf", ".svg")
-_STATISTICS = ".json"
-KEEP_SECONDS = 5.0
-"""Shortest pause between two writes of the solution, in seconds."""
-_WRITING_SHARE = 20
-"""Shortest pause after a write, as a multiple of the seconds that the write took."""
 _SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
 """Options that have the same name in the command and in the search."""
-
-
-@dataclass(frozen=True)
-class _OutputFiles:
-    """The files of a result: solutions in several formats, its statistics, and pictures."""
-
-    solutions: Sequence[Path]
-    statistics: Sequence[Path]
-    pictures: Sequence[Path]
-
-    def write(self, solved: Solved, details: dict[str, Any]) -> list[Path]:
-        """Write all files, and return them."""
-        for path in self.solutions:
-            solved.write(path)
-        for path in self.statistics:
-            write_json(path, {**solved.statistics(), "routes": solved.named_routes, **details})
-        for path in self.pictures:
-            with write_errors(path), warnings.catch_warnings():
-                # The font has no sign for some letters of a name.
-                warnings.filterwarnings("ignore", "Glyph")
-                solved.plot().savefig(path)
-        return [*self.solutions, *self.statistics, *self.pictures]
-
-
-class _SolutionWriter:
-    """Callback that writes the best solution during the search, without delaying the search."""
-
-    def __init__(self, files: Sequence[Path], line: SolvingLine, interrupts: Interrupts) -> None:
-        self._files, self._line, self._interrupts = files, line, interrupts
-        self.wrote = False
-        self._next = 0.0
-        self._waiting = False
-
-    def __call__(self, moment: SearchProgress, solution: Solution) -> bool:
-        self._line.show(moment)
-        self._waiting |= moment.better
-        began = time.monotonic()
-        if self._waiting and began >= self._next:
-            for path in self._files:
-                solution.write(path)
-            self.wrote = True
-            done = time.monotonic()
-            self._next = done + max(KEEP_SECONDS, _WRITING_SHARE * (done - began))
-            self._waiting = False
-        return self._interrupts.pressed
 
 
 def solve(config: DictConfig) -> None:
@@ -104,7 +46,7 @@ def solve(config: DictConfig) -> None:
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
-    writer = _SolutionWriter(files.solutions, line, interrupts)
+    writer = SolutionWriter(files.solutions, line, interrupts)
     # From here on, a signal ends the search, and the best solution is still written.
     with interrupts.deferred():
         try:
@@ -149,7 +91,7 @@ def _instance(config: DictConfig) -> ProblemInstance:
     return under_convention(found, Path(config.instance), config.convention)
 
 
-def _output_files(config: DictConfig, instance: ProblemInstance) -> _OutputFiles:
+def _output_files(config: DictConfig, instance: ProblemInstance) -> OutputFiles:
     """Return the files that ``out`` and ``plot`` name, in folders that exist.
 
     Raises
@@ -164,7 +106,7 @@ def _output_files(config: DictConfig, instance: ProblemInstance) -> _OutputFiles
     else:
         named = [Path(name).absolute() for name in output_names(config.out)]
         pictures = [path for path in named if path.suffix in PICTURES]
-        statistics = [path for path in named if path.suffix == _STATISTICS]
+        statistics = [path for path in named if path.suffix == STATISTICS]
         solutions = [path for path in named if path not in (*pictures, *statistics)]
         if not solutions:
             raise ConfigError(
@@ -173,7 +115,7 @@ def _output_files(config: DictConfig, instance: ProblemInstance) -> _OutputFiles
             )
     for path in solutions:
         expect_ending(path, instance.problem, instance.data)
-    statistics = statistics or [solutions[0].with_suffix(_STATISTICS)]
+    statistics = statistics or [solutions[0].with_suffix(STATISTICS)]
     options = dict.fromkeys([*solutions, *statistics, *pictures], "out")
     if config.plot is not None:
         picture = Path(config.plot).absolute()
@@ -192,7 +134,7 @@ def _output_files(config: DictConfig, instance: ProblemInstance) -> _OutputFiles
         options = {path: option for path, option in options.items() if option == "plot"}
     for path, option in options.items():
         check_output_path(option, config, str(path))
-    return _OutputFiles(solutions, statistics, pictures)
+    return OutputFiles(solutions, statistics, pictures)
 
 
 def main() -> int:

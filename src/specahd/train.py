@@ -6,7 +6,7 @@ checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
@@ -67,7 +67,9 @@ def train(config: DictConfig) -> None:
 
         plan = _plan(config)
     longer = repeat and resume.is_raised(config, directory)
-    save = partial(resume.save_raised, before=directory) if longer else save_config
+    save: Callable[[DictConfig, Path], object] = save_config
+    if longer:
+        save = partial(resume.save_raised, before=directory)
     describe = (lambda _: None) if repeat and not longer else partial(save, config)
     try:
         with progress.reporting():
