@@ -40,8 +40,7 @@ def train(config: DictConfig) -> None:
     directory = run_directory()
     repeat = config.resume is not None
     if repeat:
-        if Path(config.resume).resolve() != directory.resolve():
-            raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
+        resume.check_alone(config, directory)
         config = resume.resume_configuration(config)
     elif (directory / JOURNAL).exists():
         if not in_sweep():
@@ -121,6 +120,7 @@ def _plan(config: DictConfig) -> "TrainingPlan":
 
 def _check_job(config: DictConfig) -> None:
     """Check a job of a sweep before the sweep begins; refuse wrong options."""
+    resume.check_alone(config)
     check_training(config)
     instantiate_group(config.problem, "problem")
     if isinstance(method := instantiate_group(config.method, "method"), partial):

@@ -117,7 +117,7 @@ def test_a_server_that_stays_away_ends_a_run_which_then_goes_on(undisturbed, tmp
         fake_server.faults += ["503"] * 1000
         _, said = training.communicate(timeout=300)
         assert training.returncode == 1
-        assert "gave no vectors: status 503 (Loading)." in said
+        assert "gave no vectors: status 503 (Loading); memory.attempts=2 and" in said
         assert "Go on with: python -m specahd.train resume=run" in said
         assert "Traceback" not in said
         fake_server.faults.clear()

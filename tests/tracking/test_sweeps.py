@@ -142,13 +142,10 @@ def test_a_store_that_hangs_is_not_waited_for(tmp_path):
     assert time.monotonic() - began < 2
 
 
-def test_a_sweep_of_which_no_job_began_leaves_no_run(tmp_path):
+def test_a_sweep_that_is_refused_leaves_nothing(tmp_path):
     done = train(tmp_path, "problem.baseline=nope", "seed=0,1")
     assert done.returncode == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["mlruns"]
-    client = MlflowClient(f"sqlite:///{tmp_path}/mlruns/mlflow.db")
-    experiment = client.get_experiment_by_name("specahd")
-    assert client.search_runs([experiment.experiment_id]) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):

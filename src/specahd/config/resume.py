@@ -55,6 +55,19 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
     return words
 
 
+def check_alone(config: DictConfig, directory: Path | None = None) -> None:
+    """Refuse ``resume=`` in another directory than that of the run, or in none, as in a sweep.
+
+    Raises
+    ------
+    ConfigError
+        The run would go on elsewhere.
+    """
+    run = None if config.resume is None else Path(config.resume).resolve()
+    if run is not None and (directory is None or run != directory.resolve()):
+        raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
+
+
 def resume_configuration(config: DictConfig) -> DictConfig:
     """Return the configuration of the run to resume, with the changes of the command line.
 

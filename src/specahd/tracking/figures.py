@@ -99,9 +99,9 @@ def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
         and ends at node 0, which it does not list. ``names``, if any, are those of the nodes, which
         are shown if they are few.
     """
+    figure = _empty_figure(11, 5.8)
     from matplotlib.lines import Line2D
 
-    figure = _empty_figure(11, 5.8)
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
     shades = {"in both": "0.75", "before only": _COLOURS["upper"], "after only": _COLOURS["lower"]}
     lines = [Line2D([], [], color=shade, label=label) for label, shade in shades.items()]
