@@ -3,7 +3,7 @@ import json
 import pytest
 
 from specahd.llm.completion import (
-    MAX_TEXT,
+    MAX_REPLY,
     Completion,
     NoReply,
     Usage,
@@ -55,7 +55,7 @@ def piece(text, reason=None):
         ({"content": {"type": "text", "text": "said"}}, "said"),
         ({"content": 5}, ""),
         ({}, ""),
-        ({"content": "x" * 2**20}, "x" * MAX_TEXT),
+        ({"content": "x" * 2**20}, "x" * MAX_REPLY),
     ],
 )
 def test_what_a_model_said_is_the_reply(message, text):

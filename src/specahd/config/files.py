@@ -16,7 +16,6 @@ from specahd.core.ranges import check_choice
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
 
-
 OWN_FOLDERS: ContextVar[tuple[Path, ...]] = ContextVar("own_folders", default=())
 """Folders of the user's own files beside ``conf/``, for the running command."""
 

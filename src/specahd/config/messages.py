@@ -150,9 +150,8 @@ def check_flags(command: str, words: Sequence[str]) -> None:
         known = any(each.startswith(flag) for each in flags) or word[:2] in flags
         if word[:1] != "-" or known:
             continue
-        value = (
-            value if given else "VALUE" if following[:1] == "-" or "=" in following else following
-        )
+        if not given:
+            value = "VALUE" if following[:1] == "-" or "=" in following else following
         name = flag.lstrip("-").replace("-", "_")
         accepted = options_of(command)
         if name in accepted:

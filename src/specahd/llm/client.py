@@ -201,12 +201,14 @@ class ChatProposer:
         )
 
     def _attempt(self, request: Request, begin: Callable[[], float]) -> Reply:
+        # The first use imports modules, which is neither the service's time nor in its window.
+        create = self._client.openai.chat.completions.with_raw_response.create
         # Estimate: four characters a token, at least the count of the last request. It remains
         # if there is no reply.
         slot = self._limiter.acquire(max(len(request.prompt) // 4, self._expected))
         label = f"{request.id}-{request.hash[:16]}"
         try:
-            completion = self._complete(request.prompt, begin, label)
+            completion = self._complete(create, request.prompt, begin(), label)
         except Blocked as refusal:
             return Reply(str(refusal), model=self._service.model, provider=self._provider)
         usage = completion.usage or Usage(None, 0, None)
@@ -239,7 +241,8 @@ class ChatProposer:
         if self._service.model in listed:
             return
         try:
-            self._complete("Answer with the one word ready.", lambda: deadline, "preflight")
+            create = self._client.openai.chat.completions.with_raw_response.create
+            self._complete(create, "Answer with the one word ready.", deadline, "preflight")
         except Refusal as refusal:
             if refusal.status != 404 or not listed:
                 raise
@@ -247,13 +250,13 @@ class ChatProposer:
         except Blocked:
             return
 
-    def _complete(self, prompt: str, begin: Callable[[], float], label: str) -> Completion:
-        # The first use imports modules, which is not the service's time.
-        create = self._client.openai.chat.completions.with_raw_response.create
+    def _complete(
+        self, create: Callable[..., Any], prompt: str, deadline: float, label: str
+    ) -> Completion:
         return self._client.attempt(
             self._service,
             create,
-            begin(),
+            deadline,
             self._read,
             model=self._service.model,
             messages=[{"role": "user", "content": prompt}],

@@ -14,7 +14,7 @@ from specahd.core.proposer import LENGTH
 
 _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
 """Finish reasons that mean a failure of the service, not a reply of the model."""
-MAX_TEXT = 1_000_000
+MAX_REPLY = 1_000_000
 """Longest text that is kept, in characters; thoughts before an answer may take most of it."""
 _END = "[DONE]"
 _MOST_TOKENS = 10**9
@@ -69,7 +69,7 @@ class Completion:
 def read_completion(body: bytes) -> Completion:
     """Read the reply from a body.
 
-    A truncated, refused or empty reply is a reply, too. Text beyond :data:`MAX_TEXT`
+    A truncated, refused or empty reply is a reply, too. Text beyond :data:`MAX_REPLY`
     characters is dropped.
 
     Raises
@@ -78,8 +78,7 @@ def read_completion(body: bytes) -> Completion:
         The body is incomplete, is not a chat completion, or has no choice.
     """
     text = body.decode("utf-8-sig", errors="replace").strip()
-    # Not splitlines: JSON may hold other characters that end a line.
-    lines = [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
+    lines = _event_data(text)
     if text.startswith("{"):
         lines = [text, _END]
     elif not lines:
@@ -96,7 +95,7 @@ def read_completion(body: bytes) -> Completion:
     usage = max(filter(None, map(_read_usage, events)), key=_total, default=None)
     models = [model for event in events if (model := _word(event, "model"))]
     finish = ends[-1] if ends else None
-    answer = _joined(messages, finish)[:MAX_TEXT]
+    answer = _joined(messages, finish)[:MAX_REPLY]
     said = [message.get(name) for message in messages for name in (*_ANSWERS, *_THOUGHTS)]
     return Completion(
         answer, usage, finish, models[0] if models else None, sum(map(len, map(_text, said)))
@@ -108,15 +107,20 @@ def is_foreign(body: bytes) -> bool:
     text = body.decode(errors="replace").strip()
     if text.startswith("<"):
         return True
-    lines = [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
     # Another protocol may send a line of JSON for each piece of its answer.
-    for part in (text, *lines[:1], text.partition("\n")[0]):
+    for part in (text, *_event_data(text)[:1], text.partition("\n")[0]):
         try:
             return "choices" not in read_object(part)
         except NoReply as error:
             if error.error is not None:
                 return False
     return False
+
+
+def _event_data(text: str) -> list[str]:
+    """Return the data of the events of a stream, in order."""
+    # Not splitlines: JSON may hold other characters that end a line.
+    return [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
 
 
 def read_models(body: bytes) -> list[str]:
