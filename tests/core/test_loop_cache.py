@@ -43,6 +43,8 @@ def forget():
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """Return what loads ``outer`` from a package of two modules in a folder, each time anew."""
+    # Bytecode is found again by the second and the size, which two versions may share.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def load(folder="package", inner="2 * value"):
         place = tmp_path / folder
