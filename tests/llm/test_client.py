@@ -137,8 +137,10 @@ def test_useless_replies_in_a_row_end_the_requests_with_what_came_and_a_cure(bad
 def test_a_reply_with_code_or_of_another_kind_begins_the_row_anew():
     with serve(bad="empty") as server:
         asker = proposer(server)
-        for index in range(3 * USELESS):
-            server.schedule = Script((), (None, "empty", "cut", "wrong name")[index // 4 % 4])
+        most = USELESS - 1
+        for index in range(5 * most):
+            bad = (None, "empty", "wrong name", "empty", "cut")[index // most]
+            server.schedule = Script((), bad)
             asker.propose(request(index))
 
 

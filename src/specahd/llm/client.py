@@ -183,7 +183,7 @@ class ChatProposer:
         )
         kind = _useless_kind(reply, request)
         with self._lock:
-            if kind is None or any(kind != earlier for earlier, _ in self._useless):
+            if any(kind != earlier for earlier, _ in self._useless):
                 self._useless.clear()
             if kind is not None:
                 self._useless.append((kind, reply))
