@@ -88,6 +88,13 @@ def test_a_change_of_what_a_loop_calls_is_noticed(package, tmp_path, monkeypatch
     assert (before(2), hits(before)) == (4, 1)
 
 
+def test_a_change_of_the_cache_itself_compiles_nothing_again():
+    place = Path(loop_cache.__file__).parents[1]
+    _, imported = loop_cache._source(place / "routing" / "kernels" / "construction.py")
+    assert place / "routing" / "kernels" / "distances.py" in imported
+    assert Path(loop_cache.__file__) not in imported
+
+
 def test_of_a_module_the_last_versions_stay(package, tmp_path, monkeypatch):
     monkeypatch.setenv(loop_cache.VARIABLE, str(tmp_path / "loops"))
     monkeypatch.setattr(loop_cache, "_VERSIONS_KEPT", 2)
@@ -151,7 +158,7 @@ def test_a_user_names_the_folder_or_it_is_looked_for(tmp_path, monkeypatch):
     assert loop_cache.folder_to_write() == tmp_path / "specahd"
 
 
-@pytest.mark.parametrize("fault", ["link", "mode", "owner", "file"])
+@pytest.mark.parametrize("fault", ["link", "mode", "owner", "parent", "file", "disk"])
 def test_a_temporary_folder_that_somebody_else_can_write_is_not_used(tmp_path, monkeypatch, fault):
     folder = tmp_path / f"specahd-{os.geteuid()}"
     if fault == "link":
@@ -159,6 +166,9 @@ def test_a_temporary_folder_that_somebody_else_can_write_is_not_used(tmp_path, m
         folder.symlink_to(tmp_path / "other")
     elif fault == "file":
         folder.touch()
+    elif fault == "disk":
+        folder.mkdir()
+        monkeypatch.setattr(loop_cache, "_writable", lambda _: False)
     else:
         folder.mkdir(mode=0o700)
         if fault == "mode":
@@ -166,9 +176,11 @@ def test_a_temporary_folder_that_somebody_else_can_write_is_not_used(tmp_path, m
         elif os.geteuid():
             pytest.skip("only root can give a folder to another user")
         else:
-            os.chown(folder, NOBODY, NOBODY)
+            os.chown(folder if fault == "owner" else tmp_path, NOBODY, NOBODY)
     assert not loop_cache._owned(folder)
-    shutil.rmtree(folder) if fault in ("mode", "owner") else folder.unlink()
+    monkeypatch.undo()
+    os.chown(tmp_path, os.geteuid(), os.getegid())
+    folder.unlink() if fault in ("link", "file") else shutil.rmtree(folder)
     assert loop_cache._owned(folder)
     assert folder.stat().st_mode & 0o777 == 0o700
 

@@ -46,4 +46,7 @@ def test_a_store_without_an_address_is_refused(uri):
 
 
 def test_a_password_of_plain_characters_is_masked():
-    assert without_password("http://user:canary@host:5000/x") == "http://user:***@host:5000/x"
+    address = "http://user:canary@host:5000/x"
+    assert without_password(address) == "http://user:***@host:5000/x"
+    # What every message masks may be stored.
+    check_store({"uri": address})
