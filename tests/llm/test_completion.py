@@ -44,9 +44,9 @@ def piece(text, reason=None):
             {
                 "content": [
                     {"type": "thinking", "thinking": [{"type": "text", "text": "thought"}]},
-                    {"type": "image_url", "text": 5},
+                    {"type": "image_url", "text": "no"},
                     {"type": "text", "text": "said"},
-                    [[]],
+                    [["no"]],
                     None,
                 ]
             },
@@ -120,6 +120,9 @@ def test_a_stream_is_put_together():
     assert streamed(*events, usage) == expected
     zeros = json.dumps({"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}})
     assert streamed(*events, usage, zeros) == expected
+    # Some count as they go on.
+    before = json.dumps({"choices": [], "usage": {**counted, "completion_tokens": 1}})
+    assert streamed(before, *events, usage) == expected
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
         (400, {"message": "bad"}, Refusal),
         (413, None, Blocked),
         (400, {"code": "context_length_exceeded"}, Blocked),
-        (400, {"code": "1261", "message": "Prompt 超长"}, Blocked),
+        (400, {"code": "1261", "message": "Bad"}, Blocked),
         *(
             (400, {"message": message}, Blocked)
             for message in (
@@ -65,6 +65,7 @@ def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
                 "The input token count (1234) exceeds the maximum number of tokens allowed (1000).",
                 "Range of input length should be [1, 30720]",
                 "Prompt contains 40000 tokens, too large for model with 32768",
+                "Prompt 超长",
             )
         ),
         (400, {"message": "Invalid max_tokens value, the valid range is [1, 8192]"}, Refusal),
@@ -79,6 +80,7 @@ def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
         (200, {"message": "Insufficient Balance"}, Refusal),
         (400, {"code": ["content_filter"], "message": {"a": 1}}, Refusal),
         (400, functools.reduce(lambda error, _: {"error": error}, range(5000), "bad"), Refusal),
+        (400, {"message": functools.reduce(lambda part, _: [part], range(5000), "bad")}, Refusal),
     ],
 )
 def test_a_complaint_means_waiting_a_reply_or_the_end(status, error, kind):

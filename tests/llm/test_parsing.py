@@ -86,6 +86,8 @@ ACCEPTED = {
     "two thoughts": "<think>{A}</think>{Take the least.}<think>def f(): 1\n</think>\n" + BODY,
     "a thought in a thought": "<think>a <think> b\n{C}</think>" + GOOD,
     "thoughts by another name": "<thinking>{Hm}</thinking>\n" + GOOD,
+    "thoughts behind others, whose opening mark is cut off": "{A}<think>{B}</think>{C}</think>"
+    + GOOD,
     "a thought that is never closed, below": GOOD + "<think>{Or the greatest?}",
     **{
         f"thoughts between {before} and {after}": f"{before}{{Hm}}\n{FENCED}</no>\n{after}{GOOD}"
@@ -114,7 +116,7 @@ ACCEPTED = {
             ("", "[/THINK]"),
             ("", "<|channel|>final<|message|>"),
             # Other marks within thoughts are part of them.
-            ("<think>", "</reasoning> [THINK] </think>"),
+            ("<think>", "</reasoning>{No}[THINK] </think>"),
         )
     },
     "a turn's last token": "<|channel|>final<|message|>{Take the least.}\n"
