@@ -292,6 +292,8 @@ def test_of_replies_of_unknown_length_one_may_exceed_the_bound(tmp_path, bound):
         over = ledger.cost - bound
         assert -50_000 < over < 50_000
         assert all(under_way <= max(1, ended) for under_way, ended in proposer.crowds)
+        if samplers == 7 and bound == 1_000_000:
+            assert max(proposer.crowds)[0] > 1
         said = f"{over:.4f} over it by a reply longer than expected" in stopped[0]
         assert said == (over > 0)
         assert stopped[0].startswith(f"budget.max_cost={bound:g} leaves no room")

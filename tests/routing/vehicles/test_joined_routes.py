@@ -36,6 +36,10 @@ def test_windows_decide_the_order_and_who_may_share(tmp_path):
     stops = [(0, 0, demand, last, 1) for demand, last in zip(DEMANDS, due, strict=True)]
     instance = read(tmp_path, "x,y,demand,due,service", [(0, 0, "", 20, ""), *stops])
     assert fewer(instance, ALONE) == ((1, 4, 7), (2, 3, 5), (6, 8))
+    # The lighter route comes first.
+    pair = [(0, 0, 4, 9, 1), (0, 0, 2, 0.5, 1)]
+    instance = read(tmp_path, "x,y,demand,due,service", [(0, 0, "", 20, ""), *pair])
+    assert fewer(instance, ((1,), (2,))) == ((2, 1),)
     late = [(0, 0, 1, 0.5, 1)] * 8
     instance = read(tmp_path, "x,y,demand,due,service", [(0, 0, "", 20, ""), *late])
     assert fewer(instance, ALONE) == ALONE
