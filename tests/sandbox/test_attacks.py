@@ -106,7 +106,7 @@ def traces(folder):
 
 
 def segments():
-    """Return the ids of the segments of shared memory that sandboxed users own here."""
+    """Return the ids of the segments of shared memory that a sandboxed user owns here."""
     header, *rows = Path("/proc/sysvipc/shm").read_text().splitlines()
     rows = [dict(zip(header.split(), row.split(), strict=True)) for row in rows]
     return {row["shmid"] for row in rows if row["uid"] in (str(PLAIN), "65534")}

@@ -217,7 +217,12 @@ def test_a_stopped_zygote_is_replaced_within_seconds(shared, descendants, monkey
             assert session.call(honest(2)).output[0].tolist() == [9]
         assert first.returncode == -signal.SIGKILL
         # Its end is waited for as little.
-        os.kill(sandbox._clients[False]._process.pid, signal.SIGSTOP)
+        last = sandbox._clients[False]
+        os.kill(last._process.pid, signal.SIGSTOP)
+        while not last._stopped():
+            time.sleep(0.001)
+        closed = time.monotonic()
+    assert time.monotonic() - closed < 10
     assert descendants() == before
     assert time.monotonic() - began < client._ANSWER_SECONDS
 
