@@ -219,6 +219,9 @@ PLANE = "x,y,due\n0,0,{day}\n10,0,{last}\n0,12,\n"
         ),
         (DEGREES.format(day="10:00"), 30, "a vehicle comes 108 km in an hour"),
         (DEGREES.format(day=600), 500, None),
+        # Metres a minute, which is no speed in seconds; and none that is one an hour.
+        (DEGREES.format(day=600), 150, None),
+        (DEGREES.format(day=36000), 500, "from the depot, and the depot closes after 36000"),
         # Kilometres and minutes; who is always there; who names no time.
         (PLANE.format(day=480, last=""), None, None),
         (PLANE.format(day=999999, last=480), None, None),
