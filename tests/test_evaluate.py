@@ -3,17 +3,20 @@
 import json
 from functools import partial
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 
 from frozen import freeze_seeds, problem_of
 from offered import PROBLEMS
 from specahd import api
+from specahd.api.incumbents import incumbent_case
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.core.journal import read_records
 from specahd.repair.cases import make_case
 from specahd.routing.best_known import BestKnown, best_known
+from specahd.routing.problem import RoutingProblem
 from specahd.runs.rows import pass_seconds
 from specahd.sandbox.executor import LocalExecutor
 
@@ -116,6 +119,36 @@ def test_a_directory_keeps_one_evaluation(tmp_path):
     assert contents(tmp_path / "out", SAME[:3]) == before
     # More instances are no other evaluation.
     assert len(evaluated(checkpoint, files, tmp_path / "out").rows) == 3
+
+
+def test_an_incumbent_may_be_what_solve_takes(tmp_path, data):
+    checkpoint = freeze_seeds("cvrp", tmp_path / "seeds")
+    routes = [[1, 3], [2, 4], [5]]
+    solved = api.solve(data / "tiny.vrp", incumbent=routes, repairs=10)
+    given = [routes, solved, solved.write(tmp_path / "a.csv"), str(tmp_path / "a.csv")]
+    for number, incumbent in enumerate(given):
+        out = tmp_path / str(number)
+        found = evaluated(checkpoint, [data / "tiny.vrp"], out, incumbent=incumbent)
+        assert found.rows[0]["baseline_cost"] == (206.0 if number == 0 else solved.cost)
+        # Of the same evaluation nothing is left to do.
+        again = evaluated(checkpoint, [data / "tiny.vrp"], out, incumbent=incumbent)
+        assert (len(found.solutions), len(again.solutions)) == (1, 0)
+    with pytest.raises(FileError, match=r"another evaluation \(incumbent "):
+        evaluated(checkpoint, [data / "tiny.vrp"], tmp_path / "0", incumbent=routes[::-1])
+    with pytest.raises(FileError, match="the incumbent does not solve tiny"):
+        evaluated(checkpoint, [data / "tiny.vrp"], tmp_path / "new", incumbent=routes[:2])
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_problem_that_makes_no_solution_of_routes_says_so():
+    class OwnProblem(RoutingProblem):
+        name = "own"
+
+        def __init__(self):
+            pass
+
+    with pytest.raises(ConfigError, match="file of its own"):
+        incumbent_case(OwnProblem(), SimpleNamespace(name="x"), [[1, 2]])
 
 
 @pytest.mark.parametrize(

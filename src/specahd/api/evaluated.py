@@ -11,7 +11,7 @@ from specahd.api.checkpoints import LoadedCheckpoint
 from specahd.api.instance_files import with_distinct_names
 from specahd.api.problems import ProblemInstance, Source, settings_of
 from specahd.api.solutions import Repaired
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import ConfigError
 from specahd.core.folders import safe_file_name
 from specahd.repair.cases import Case
 from specahd.repair.rows import evaluation_row, region_share
@@ -65,24 +65,19 @@ def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Gi
 
 
 def evaluation_identity(
-    loaded: LoadedCheckpoint,
-    system: RepairSystem,
-    incumbent: str | Path | None,
-    study: str | None,
+    loaded: LoadedCheckpoint, system: RepairSystem, start: Case | None, study: str | None
 ) -> dict[str, Any]:
     """Return all settings that determine the rows of an evaluation, besides the instances.
 
-    Raises
-    ------
-    FileError
-        The incumbent cannot be read.
+    Parameters
+    ----------
+    start
+        The only instance with a given solution; None: solutions of the baseline solver.
     """
     given = None
-    if incumbent is not None:
-        try:
-            given = sha256(Path(incumbent).read_bytes()).hexdigest()
-        except OSError as error:
-            raise FileError(f"Cannot read {incumbent}: {error.strerror}.") from None
+    if start is not None:
+        texts = loaded.problem.solution_files(start.source, start.baseline, start.cost)
+        given = sha256(f"{start.source}\n{texts['.sol']}".encode()).hexdigest()
     return {
         "checkpoint": loaded.digest,
         "problem": loaded.problem.name,

@@ -9,6 +9,7 @@ from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.evaluated import Given, evaluation_identity, frozen_row, read_given, solution_texts
+from specahd.api.incumbents import Incumbent
 from specahd.api.problems import ProblemInstance, Source
 from specahd.api.solutions import Repaired
 from specahd.core.compilation import listening
@@ -17,7 +18,8 @@ from specahd.core.events import Observer
 from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
 from specahd.repair.baseline_solutions import BaselineSolutions
-from specahd.repair.cases import Case, Incumbent, make_case
+from specahd.repair.cases import Case, make_case
+from specahd.repair.cases import Incumbent as CaseIncumbent
 from specahd.repair.execution import save_sandbox
 from specahd.repair.row_files import NAME, RowFiles
 from specahd.repair.rows import PoolSummary, expose, step_records, stream_frozen, summarise
@@ -75,7 +77,7 @@ def evaluate(
     checkpoint: LoadedCheckpoint | str | Path,
     instances: Sequence[Source],
     *,
-    incumbent: str | Path | None = None,
+    incumbent: Incumbent | None = None,
     accept: str | None = None,
     passes: int | None = None,
     tries: int | None = None,
@@ -92,7 +94,8 @@ def evaluate(
     instances
         At least one instance or file of one; every NAME occurs once.
     incumbent
-        A file with the solution of the only instance; None: repair baseline solutions.
+        The solution of the only instance, as in :func:`specahd.api.solve`; None: repair baseline
+        solutions.
     accept
         ``improving`` or ``feasible``; None: as the checkpoint was trained.
     passes
@@ -141,12 +144,15 @@ def evaluate(
         study is not None,
         observer or Observer(),
     )
-    if out is not None:
-        hashes = {one.data.name: one.hash for one in work.given}
-        identity = evaluation_identity(loaded, system, incumbent, study)
-        work.files = RowFiles(Path(out), identity, hashes, study=work.study)
     with listening(work.observer.on_compile):
-        return work.evaluate(title, incumbent)
+        if incumbent is not None:
+            sources = [ProblemInstance(loaded.problem, one.data) for one in work.given]
+            [work.start] = loaded.cases(sources, incumbent)
+        if out is not None:
+            hashes = {one.data.name: one.hash for one in work.given}
+            identity = evaluation_identity(loaded, system, work.start, study)
+            work.files = RowFiles(Path(out), identity, hashes, study=work.study)
+        return work.evaluate(title)
 
 
 class _Work:
@@ -163,19 +169,20 @@ class _Work:
     ) -> None:
         self.loaded, self.system, self.given = loaded, system, given
         self.kept, self.study, self.observer = kept, study, observer
+        self.start: Case | None = None
         self.files: RowFiles | None = None
         self._rows: dict[str, Mapping[str, Any]] = {}
         self._timings: list[Mapping[str, Any]] = []
         self._regions: list[Mapping[str, Any]] = []
         self._solutions: list[Repaired] = []
 
-    def evaluate(self, title: str, incumbent: str | Path | None) -> Evaluation:
+    def evaluate(self, title: str) -> Evaluation:
         """Repair the instances that have no row yet, and summarise all instances."""
         loaded, problem, files = self.loaded, self.loaded.problem, self.files
         if files is not None:
             self._rows = {str(row["instance"]): row for row in files.read()}
         left = [one for one in self.given if one.data.name not in self._rows]
-        cases = self._cases(left, incumbent)
+        cases = self._cases(left)
         with nullcontext() if files is None else closing(files):
             if files is not None:
                 done = list(self._rows)
@@ -196,14 +203,11 @@ class _Work:
         summary = summarise(problem, title, instances, rows, problem.references, self.kept)
         return Evaluation(rows, self._timings, self._solutions, summary, found)
 
-    def _cases(
-        self, left: Sequence[Given], incumbent: str | Path | None
-    ) -> list[tuple[Given, Case]]:
+    def _cases(self, left: Sequence[Given]) -> list[tuple[Given, Case]]:
         """Return the instances without a row, with solutions; skip refused ones among several."""
         problem = self.loaded.problem
-        if incumbent is not None:
-            sources = [ProblemInstance(problem, one.data) for one in left or self.given]
-            return list(zip(left, self.loaded.cases(sources, incumbent), strict=False))
+        if self.start is not None:
+            return [(one, self.start) for one in left]
         if left:
             self.observer.on_phase(f"baseline {problem.baseline_name}", len(left))
         cases: list[tuple[Given, Case]] = []
@@ -241,7 +245,7 @@ class _Work:
     def _replay(self, executor: Executor, one: Given, number: int) -> list[dict[str, Any]]:
         """Run the whole repertoire on the regions of an instance, and return the records."""
         frozen = self.loaded.frozen
-        tasks = expose(executor, frozen.uppers, [Incumbent(number)])
+        tasks = expose(executor, frozen.uppers, [CaseIncumbent(number)])
         table = replay(executor, frozen.repertoire, tasks)
         names = [program.id for program in frozen.repertoire]
         return region_records(one.data.name, table, self.system.router, names)

@@ -86,7 +86,8 @@ def _nodes(instance: Any, routes: Sequence[Any], *, parts: bool = True) -> list[
     ConfigError
         A route is no list, or a stop is no number and no name of the instance.
     """
-    names = [instance.labels.name(node) for node in range(len(instance.coords))]
+    labels = getattr(instance, "labels", None)
+    names = [] if labels is None else [labels.name(node) for node in range(len(instance.coords))]
     known = {name: node for node, name in enumerate(names)}
     # In a spreadsheet some names have a quote before them.
     known = {**{str(spreadsheet_cell(name)): node for name, node in known.items()}, **known}

@@ -90,6 +90,11 @@ class RoutingProblem(Generic[I, S]):
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
         return ()
 
+    def solution_of(self, routes: Sequence[Sequence[Any]]) -> S:
+        raise ConfigError(
+            f"Expected an incumbent of problem={self.name} in a file of its own format."
+        )
+
     def fewer_vehicles(self, instance: I, solution: S, most: float) -> S:
         return solution
 
