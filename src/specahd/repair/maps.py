@@ -16,14 +16,21 @@ _ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
 def write_example(
     directory: Path, problem: AnyProblem, cases: Sequence[Case], repairs: Sequence[Repair]
 ) -> None:
-    """Write ``routes.json`` of the improved instance with the median gain."""
+    """Write ``routes.json`` of the improved instance with the median gain.
+
+    It is left out if the ``.sol`` files of a problem of the user's own number nodes otherwise.
+    """
     gains = [repair.improvement for repair in repairs]
     order = sorted(range(len(gains)), key=lambda index: gains[index])
     improved = [index for index in order if gains[index] > 0] or order
     middle = improved[len(improved) // 2]
     repair = repairs[middle]
     example = compare_routes(problem, cases[middle], repair.solution, repair.cost)
-    write_records(directory / ROUTES, [example])
+    size = len(example["coords"])
+    if all(
+        node < size for when in ("before", "after") for route in example[when] for node in route
+    ):
+        write_records(directory / ROUTES, [example])
 
 
 def compare_routes(
