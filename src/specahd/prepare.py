@@ -22,7 +22,7 @@ from specahd.tracking.observers import ProgressObserver
 def prepare(config: DictConfig) -> None:
     """Write the pools, or verify existing ones, and print their content."""
     if config.verify is not None:
-        verify(Path(config.verify))
+        verify(Path(config.verify), config.problem)
         return
     problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
@@ -43,8 +43,13 @@ def prepare(config: DictConfig) -> None:
     sys.stdout.write("No instance occurs twice, by content hash.\n")
 
 
-def verify(folder: Path) -> None:
+def verify(folder: Path, problem: DictConfig) -> None:
     """Verify every file below a folder, and print the result of each.
+
+    Parameters
+    ----------
+    problem
+        The chosen group. One of the user's own says by its endings which files are its own.
 
     Raises
     ------
@@ -55,7 +60,9 @@ def verify(folder: Path) -> None:
     paths = verification.files(folder)
     progress.on_phase(f"files of {folder}", len(paths))
     findings: list[verification.Finding] = []
-    for finding in verification.verify(_problems(), folder, paths, progress.on_step):
+    problems, chosen = _problems(), _variants(problem)
+    own = None if next(iter(chosen.values())).name in problems else chosen
+    for finding in verification.verify(problems, folder, paths, progress.on_step, own):
         findings.append(finding)
         sys.stdout.write(f"{visible(finding.sentence)}\n")
     total = verification.Tally()
@@ -79,13 +86,18 @@ def _problems() -> dict[str, verification.Variants]:
     """Return every problem of ``conf/problem`` in each of its conventions."""
     problems: dict[str, verification.Variants] = {}
     for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
-        config: DictConfig = OmegaConf.load(path)  # type: ignore[assignment]  # a mapping
-        default = instantiate_group(config, "problem")
-        first, *others = default.conventions or [""]
-        problems[default.name] = {first: default} | {
-            name: instantiate_group(config, "problem", convention=name) for name in others
-        }
+        variants = _variants(OmegaConf.load(path))  # type: ignore[arg-type]  # a mapping
+        problems[next(iter(variants.values())).name] = variants
     return problems
+
+
+def _variants(config: DictConfig) -> verification.Variants:
+    """Return a problem in each of its conventions."""
+    default = instantiate_group(config, "problem")
+    first, *others = default.conventions or [""]
+    return {first: default} | {
+        name: instantiate_group(config, "problem", convention=name) for name in others
+    }
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from offered import PROBLEMS as NAMES
 from offered import problem
 from specahd.api.problems import make_problem
 from specahd.core.errors import FileError
+from specahd.problems.cvrp.problem import CVRP
 from specahd.routing import verification
 from specahd.routing.verification import Status
 
@@ -189,3 +190,25 @@ def test_counts(folder):
     assert counts["."].line("some").split() == (
         ["some", "1", "read", "1", "solutions", "checked", "0", "mismatches", "0", "refused"]
     )
+
+
+def test_a_problem_of_the_users_own_has_the_files_with_its_endings(folder):
+    class OwnProblem(CVRP):
+        name = "own"
+        suffix = ".own"
+        endings = (".plan", ".sol")
+
+    (folder / "tiny.vrp").rename(folder / "tiny.own")
+    shutil.copy(folder / "tiny.sol", folder / "tiny.plan")
+    (folder / "square.tsp").write_text(SQUARE)
+    found = list(
+        verification.verify(PROBLEMS, folder, verification.files(folder), own={"": OwnProblem()})
+    )
+    read = [one.sentence for one in found if one.status is Status.READ]
+    assert read == [
+        f"{folder}/square.tsp: read, tsp of size 4",
+        f"{folder}/tiny.own: read, own of size 5",
+    ]
+    assert [one.status for one in found].count(Status.CHECKED) == 2
+    # Without it, content tells: the plan is no solution by its ending, but by its text.
+    assert (Status.READ, "tiny.own: read, cvrp of size 5") in verified(folder)

@@ -97,6 +97,7 @@ def verify(
     folder: Path,
     paths: Sequence[Path],
     step: Callable[[], None] = lambda: None,
+    own: Variants | None = None,
 ) -> Iterator[Finding]:
     """Yield the kind of every file, and whether every solution has the cost that it states.
 
@@ -113,17 +114,23 @@ def verify(
         The files of the folder.
     step
         Called after each file.
+    own
+        A problem of the user's own. Files with the endings of its instances and solutions are its
+        own, whatever their texts.
 
     Raises
     ------
     FileError
         bks.csv is not a table of values.
     """
+    if own is not None:
+        problems = {_default(own).name: own, **problems}
     published = read_table(folder / FILE) if (folder / FILE).exists() else []
     instances: dict[Path, Variants] = {}
     solutions: list[Path] = []
     for path in paths:
-        kind = _kind(path, problems)
+        kind = None if own is None else _own_kind(path, _default(own))
+        kind = kind or _kind(path, problems)
         if kind is None or (kind.problem is None and not kind.solution):
             # Tables of stops are not read, because they need options for what they leave open.
             step()
@@ -155,6 +162,13 @@ def verify(
 
 def _default(variants: Variants) -> AnyProblem:
     return next(iter(variants.values()))
+
+
+def _own_kind(path: Path, problem: AnyProblem) -> kinds.FileKind | None:
+    """Return the kind of a file of the user's own problem by its name; None if it is none."""
+    if path.suffix.lower() == problem.suffix:
+        return kinds.FileKind("an instance by its name", problem.name)
+    return kinds.ROUTES if path.suffix.lower() in problem.endings else None
 
 
 def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.FileKind | None:
