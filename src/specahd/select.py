@@ -7,20 +7,26 @@ registry, unless it is one already. This version gets the alias ``champion``.
 
 import shlex
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from specahd import model
-from specahd.config.cli import run_command, searchpath_words
+from specahd.config import CONF_DIR
+from specahd.config.cli import SEARCHPATH, run_command, searchpath_words
+from specahd.config.files import choices
 from specahd.config.targets import check_targets
+from specahd.core.errors import UserError
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.registry import (
     CHAMPION,
     fetched_checkpoint,
     promote_version,
     register_checkpoint,
+    remembered_option,
 )
 from specahd.tracking.selection import choose_champion, ranked_trainings
 from specahd.tracking.store import open_store
@@ -77,9 +83,24 @@ def _options(config: DictConfig, group: str) -> dict[str, Any]:
     return {f"{group}.{key}": options[key] for key in map(str, options) if not key.startswith("_")}
 
 
+def _rewritten(arguments: Sequence[str]) -> list[str]:
+    """Add the folders of a problem of the user's own, which its newest run remembers."""
+    words = list(arguments)
+    given = dict(word.split("=", 1) for word in arguments if "=" in word)
+    problem = given.get("problem")
+    if problem is None or problem in choices("problem") or SEARCHPATH in given:
+        return words
+    store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
+    # Without a store, or with another problem, Hydra refuses the name.
+    with suppress(UserError, ModuleNotFoundError):
+        if folders := remembered_option(arguments, store, problem, SEARCHPATH):
+            words.append(f"{SEARCHPATH}={folders}")
+    return words
+
+
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(select, "select", extra="train")
+    return run_command(select, "select", rewrite=_rewritten, extra="train")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from specahd.api.solutions import expect_ending
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
 from specahd.config.process import exit_on_interrupt
+from specahd.config.resume import with_folders
 from specahd.config.solving import check_output_path, result_inputs
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group
@@ -139,7 +140,7 @@ def _output_files(config: DictConfig, instance: ProblemInstance) -> OutputFiles:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(solve, "solve", rewrite=quote_files)
+    return run_command(solve, "solve", rewrite=lambda words: quote_files(with_folders(words)))
 
 
 if __name__ == "__main__":

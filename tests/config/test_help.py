@@ -2,14 +2,17 @@
 
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
 from specahd.config.descriptions import describe
 from specahd.config.help import flat_options, help_text
+from specahd.config.resume import with_folders
 from specahd.config.schemas import register_schemas
 from specahd.routing.formats.kinds import STOP_COLUMNS
+from specahd.solve import main as solve_main
 
 
 def test_what_is_particular_to_a_command_is_what_its_help_says():
@@ -60,6 +63,31 @@ def test_help_has_what_a_folder_of_the_users_adds(tmp_path, capsys):
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["problem.steepness=3", *["an", "option", "of", "problem=mine"]] in shown
     assert any(line[:1] == ["problem=mine"] and "mine," in line for line in shown)
+
+
+def test_help_and_solving_know_the_folder_of_a_checkpoint(tmp_path, monkeypatch, capsys):
+    places = {name: tmp_path / name / "conf" for name in ("one", "two")}
+    for name, place in places.items():
+        (place / "problem").mkdir(parents=True)
+        (place / "problem" / f"{name}.yaml").write_text(f"_target_: {name}.Problem\nsteepness: 3\n")
+        run = tmp_path / name / "run"
+        (run / "checkpoint").mkdir(parents=True)
+        chosen = {"problem": name, "hydra.searchpath": f"['file://{place}']"}
+        OmegaConf.save({"choices": chosen}, run / "config.yaml")
+    monkeypatch.chdir(tmp_path)
+    first, second = (f"hydra.searchpath=['file://{place}'" for place in places.values())
+    assert with_folders(["checkpoint=one/run"]) == ["checkpoint=one/run", f"{first}]"]
+    assert with_folders(["checkpoint='two/run/checkpoint'"])[1:] == [f"{second}]"]
+    both = with_folders(["-m", "checkpoint=one/run,two/run"])[2]
+    assert both == f"{first},'file://{places['two']}']"
+    for words in (["checkpoint=by-hand"], ["checkpoint=one/run", "hydra.searchpath=[]"]):
+        assert with_folders(words) == words
+    monkeypatch.setattr("sys.argv", ["solve", "a.vrp", "checkpoint=one/run", "problem=one", "-h"])
+    assert solve_main() == 0
+    assert "problem.steepness=3" in capsys.readouterr().out
+    # Folders are no values of a sweep.
+    assert run_command(lambda config: None, "train", [both, "problem=two", "-h"]) == 0
+    assert "problem.steepness=3" in capsys.readouterr().out
 
 
 def test_the_version_is_our_own(capsys):

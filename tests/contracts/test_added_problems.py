@@ -173,6 +173,8 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     rows = lines(tmp_path, "validation")
     assert len(rows) == 2
     assert all(row["cost"] <= row["baseline_cost"] for row in rows)
+    # Its solution files begin with node 1, which a picture of routes would not understand.
+    assert not (tmp_path / "run" / "routes.json").exists()
     # A checkpoint names no code: who has the problem hands it over.
     problem, checkpoint = problem_of("open_tsp"), tmp_path / "run" / "checkpoint"
     with pytest.raises(ConfigError, match="problem 'open_tsp'"):
@@ -193,6 +195,17 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     assert "1 runs" in call("report", *told, cwd=tmp_path, env=ENV).stdout
     assert "follow from" in call("report", "audit=run", cwd=tmp_path, env=ENV).stdout
     call("train", "resume=run", cwd=tmp_path, env=ENV)
+    [own, *_] = sorted((tmp_path / "pools" / "open_tsp" / "validation").glob("*.tsp"))
+    asked = ["checkpoint=run", "problem=open_tsp", f"instance={own}"]
+    assert "problem.max_size=12" in call("solve", *asked, "-h", cwd=tmp_path, env=ENV).stdout
+    done = call("solve", *asked, cwd=tmp_path, env=ENV, check=False)
+    assert "open_tsp cannot be solved yet" in done.stderr
+    # So do its files to verify, with solutions.
+    asked = ["verify=pools", "problem=open_tsp", SMALL[0]]
+    own.with_suffix(".sol").write_text("Route #1: 1\nCost 1\n")
+    done = call("prepare", *asked, cwd=tmp_path, env=ENV, check=False)
+    assert f"pools/open_tsp/validation/{own.name}: read, open_tsp of size 12" in done.stdout
+    assert (done.returncode, "does not solve" in done.stderr) == (2, True)
     done = call("evaluate", "checkpoint=run", "pool=validation", cwd=tmp_path, check=False)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
     assert "PYTHONPATH" in done.stderr
@@ -217,17 +230,20 @@ def test_a_problem_with_a_constraint_of_its_own_is_trained_and_solved_by_the_eng
     problem = problem_of("limited_cvrp")
     data = next(problem.generate("validation", 1))
     given = api.ProblemInstance(problem, data)
+    costs = []
     for programs in (tmp_path / "run" / "checkpoint", BY_HAND):
         solved = api.solve(given, repairs=5000, seed=1, checkpoint=programs)
         assert solved.failure == ""
         assert problem.check(data, solved.data) == ()
         assert solved.cost < solved.incumbent_cost
-    # The command finds the same, if it is told whose file that is.
+        costs.append(solved.cost)
+    # The command finds the same, if it is told whose file that is; the run remembers the folder.
     (tmp_path / "own.vrp").write_text(problem.dumps(data))
-    asked = [SMALL[0], "instance=own.vrp", "problem=limited_cvrp", "out=own.sol"]
-    call("solve", *asked, "repairs=5000", "seed=1", cwd=tmp_path, env=ENV, timeout=900)
-    told = json.loads((tmp_path / "own.json").read_text())
-    assert (told["problem"], told["cost"]) == ("limited_cvrp", solved.cost)
+    asked = ["instance=own.vrp", "problem=limited_cvrp", "out=own.sol", "repairs=5000", "seed=1"]
+    for words, cost in zip(["checkpoint=run", SMALL[0]], costs, strict=True):
+        call("solve", words, *asked, cwd=tmp_path, env=ENV, timeout=900)
+        told = json.loads((tmp_path / "own.json").read_text())
+        assert (told["problem"], told["cost"]) == ("limited_cvrp", cost)
     # The same instance has a cheaper solution that the constraint forbids.
     free = api.solve(api.ProblemInstance(api.make_problem("cvrp"), data), repairs=5000, seed=1)
     assert {violation.kind for violation in problem.check(data, free.data)} == {"length"}

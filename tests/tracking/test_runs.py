@@ -4,6 +4,7 @@ import pytest
 from small_store import SmallStore
 
 from specahd.core.errors import FileError
+from specahd.select import _rewritten
 from specahd.tracking.registry import resolve_resume
 
 
@@ -27,6 +28,25 @@ def test_an_id_that_names_no_training_gets_one_sentence(small_store):
         with pytest.raises(FileError, match=run) as refusal:
             resolve_resume([f"resume={run}"], small_store.uri)
         assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_a_problem_of_the_users_own_is_found_by_its_newest_run(small_store):
+    store = f"tracking.uri={small_store.uri}"
+    folder = "['file:///my/conf']"
+    remembered = {"problem": "mine", "hydra.searchpath": folder}
+    small_store.add("mine", params={"problem": "mine", "hydra.searchpath": "['file:///old']"})
+    small_store.add("mine", params=remembered)
+    asked = ["problem=mine", store]
+    assert _rewritten(asked) == [*asked, f"hydra.searchpath={folder}"]
+    # None is looked for where none is needed or none can be.
+    for words in (
+        ["problem=cvrp", store],
+        ["problem=other", store],
+        ["problem=it's", store],
+        ["problem=mine", "tracking.uri=sqlite:////nowhere.db"],
+        ["hydra.searchpath=[file:///here]", *asked],
+    ):
+        assert _rewritten(words) == words
 
 
 def test_a_store_that_is_away_is_named_without_its_password(monkeypatch):

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -78,7 +78,7 @@ def run_command(
     argv
         The command line after the program's name. None: that of the process.
     rewrite
-        Replaces words of the command line before Hydra reads it.
+        Replaces words of the command line before Hydra reads it, or its help is printed.
     check
         Refuses an invalid configuration before any work; in a sweep, before the first job.
     extra
@@ -98,19 +98,23 @@ def run_command(
     state = _CommandState(check, traced=os.environ.get("HYDRA_FULL_ERROR") == "1")
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token, folders = _STATE.set(state), OWN_FOLDERS.set(())
+    rewritten = words
     try:
         check_flags(config_name, words)
-        if "--help" in words or "-h" in words:
-            sys.stdout.write(help_text(config_name, words))
-            return 0
-        if extra is not None:
+        helping = "--help" in words or "-h" in words
+        if extra is not None and not helping:
             require(extra, f"specahd {config_name}")
-        with handle_interrupts(state.clear), short_warnings(), _command_line(rewrite(words)):
-            try:
-                entry(_end_gracefully(task, state))()
-            except BaseException:
-                state.end_sweep()
-                raise
+        with handle_interrupts(state.clear), short_warnings():
+            rewritten = rewrite(words)
+            if helping:
+                sys.stdout.write(help_text(config_name, rewritten))
+                return 0
+            with _command_line(rewritten):
+                try:
+                    entry(_end_gracefully(task, state))()
+                except BaseException:
+                    state.end_sweep()
+                    raise
     except (_Refused, _Ended) as end:
         return _report_end(state, *end.args)
     except BrokenProcessPool:
@@ -122,7 +126,7 @@ def run_command(
     except REFUSALS as error:
         if state.started:
             raise
-        message = message_for(simpler_error(error, config_name, words), config_name, words)
+        message = message_for(simpler_error(error, config_name, rewritten), config_name, words)
         return _report_end(state, message, REFUSED)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
@@ -167,13 +171,19 @@ def resolve_config(config: DictConfig) -> dict[str, Any]:
     return plain
 
 
-def searchpath_words() -> list[str]:
-    """Return the folders of the user's own files as a word of the command line, if any."""
+def searchpath_words(given: Iterable[str] | None = None) -> list[str]:
+    """Return the folders of the user's own files as a word of the command line, if any.
+
+    Parameters
+    ----------
+    given
+        The folders; None: those of the running command.
+    """
     folders = [
         f"file://{Path(folder.removeprefix('file://')).absolute()}"
         if "pkg://" not in folder
         else folder
-        for folder in HydraConfig.get().searchpath
+        for folder in (HydraConfig.get().searchpath if given is None else given)
     ]
     listed = ",".join(quote(folder) for folder in folders)
     return [f"{SEARCHPATH}=[{listed}]"] if folders else []

@@ -10,6 +10,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from specahd.config import CONF_DIR
 from specahd.config.descriptions import GROUPS, describe
 from specahd.config.files import choices, command_purpose, search_folders
+from specahd.config.messages import without_sweeps
 from specahd.routing.formats.kinds import STOP_COLUMNS
 
 _COLUMN = 42
@@ -48,8 +49,7 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     HydraException or OmegaConfBaseException
         The arguments cannot be composed.
     """
-    # Overrides with several values, as in a sweep, are left out.
-    overrides = [word for word in arguments if "=" in word and "," not in word]
+    overrides = without_sweeps(arguments)
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose(command, overrides, return_hydra_config=True)
     search_folders(config.hydra.searchpath)

@@ -212,13 +212,22 @@ def simpler_error(error: Exception, config_name: str, words: Sequence[str]) -> E
     override = _ambiguous_override(error)
     if override is None:
         return error
-    single = [word for word in words if "=" in word and "," not in word]
+    single = without_sweeps(words)
     try:
         with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
             compose(config_name, [*single, override.partition(",")[0]])
     except REFUSALS as other:
         return other
     return error
+
+
+def without_sweeps(words: Sequence[str]) -> list[str]:
+    """Return the options of a command line that have one value, or name folders of one's own."""
+    return [
+        word
+        for word in words
+        if "=" in word and ("," not in word or word.startswith("hydra.searchpath="))
+    ]
 
 
 def _ambiguous_override(error: Exception) -> str | None:

@@ -16,7 +16,7 @@ from hydra.core.hydra_config import HydraConfig
 from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.cli import SEARCHPATH, resolve_config, save_config
+from specahd.config.cli import SEARCHPATH, resolve_config, save_config, searchpath_words
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError, FileError
@@ -178,6 +178,17 @@ def remembered_folders(checkpoint: Path) -> list[str]:
                 folders: list[str] = parse_yaml((listed or "[]").encode(), list[str])
                 return folders
     return []
+
+
+def with_folders(arguments: Sequence[str]) -> list[str]:
+    """Add the folders that the run of a checkpoint remembers to a command line that names none."""
+    if any(word.startswith(f"{SEARCHPATH}=") for word in arguments):
+        return list(arguments)
+    given = [word.partition("=")[2] for word in arguments if word.startswith("checkpoint=")]
+    # In a sweep commas separate checkpoints.
+    places = [place.strip("'\"") for value in given for place in [value, *value.split(",")]]
+    folders = [folder for place in places for folder in remembered_folders(Path(place))]
+    return [*arguments, *searchpath_words(dict.fromkeys(folders))]
 
 
 def command_line_keys() -> list[str]:

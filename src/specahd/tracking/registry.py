@@ -133,13 +133,46 @@ def resolve_resume(arguments: Sequence[str], store: str) -> list[str]:
     FileError
         The store cannot be reached, or has no such training.
     """
-    for word in arguments:
-        if word.startswith(_STORE):
-            store = word.removeprefix(_STORE)
+    store = _named_store(arguments, store)
     return [
         f"resume={_run_directory(match[1], store)}" if (match := _RESUMED.fullmatch(word)) else word
         for word in arguments
     ]
+
+
+def remembered_option(arguments: Sequence[str], store: str, problem: str, option: str) -> str:
+    """Return an option of the newest training of a problem, as the store has it.
+
+    Parameters
+    ----------
+    store
+        As in :func:`resolve_resume`.
+    problem
+        The problem's name; if it is no identifier, no training has it.
+
+    Returns
+    -------
+    str
+        Empty if no training of the problem was given the option.
+
+    Raises
+    ------
+    FileError
+        The store cannot be reached.
+    """
+    if not problem.isidentifier():
+        return ""
+    with open_store(_named_store(arguments, store)) as client:
+        experiments = [each.experiment_id for each in client.search_experiments()]
+        wanted = f"params.problem = '{problem}' and tags.kind = 'training'"
+        runs = client.search_runs(experiments, wanted, max_results=1)
+        return next((str(run.data.params.get(option, "")) for run in runs), "")
+
+
+def _named_store(arguments: Sequence[str], store: str) -> str:
+    """Return the store that a command line names, or else the given one."""
+    named = [word.removeprefix(_STORE) for word in arguments if word.startswith(_STORE)]
+    return named[-1] if named else store
 
 
 def _run_directory(run: str, uri: str) -> str:
