@@ -38,6 +38,7 @@ class RoutingProblem(Generic[I, S]):
         A parameter is out of its range.
     """
 
+    name: str
     conventions: Sequence[str] = ()
     pool_unit: str = ""
     construction: str
