@@ -1,10 +1,12 @@
+import gzip
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from client_setup import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
-from server import Server
+from server import Handler, Server
 from server_behaviour import BAD, FAULTS, TRICKLES, Schedule, Script, offline
 
 from specahd.core.errors import ServiceError, ServiceUnavailable, TransportError
@@ -228,6 +230,41 @@ def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
     with serve(bad="huge") as server, pytest.raises(TransportError, match=more):
         proposer(server).propose(request())
     assert server.counts == {"huge": 3}
+
+
+class Packed(Handler):
+    """Answers with the headers and the body that the server holds."""
+
+    def _act(self, behaviour, spoken):
+        status, headers, body = self.server.packed
+        self._send(status, "application/json", body, headers)
+
+
+GZIP, BOMB = {"Content-Encoding": "gzip"}, gzip.compress(bytes(2**26))
+MORE = "a body of more than 1048576 bytes"
+PACKED = {
+    "a bomb": (200, GZIP, BOMB, MORE),
+    "a bomb in a refusal": (400, GZIP, BOMB, MORE),
+    "a bomb in a redirect": (307, {**GZIP, "Location": "/v1/chat/completions"}, BOMB, "redirects"),
+    "two layers": (200, {"Content-Encoding": "gzip, gzip"}, gzip.compress(BOMB), "more than once"),
+    "something after the end": (200, GZIP, gzip.compress(b"{}") + bytes(2**22), MORE),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_small_body_that_unpacks_to_a_large_one_takes_bounded_memory(name, monkeypatch):
+    monkeypatch.setattr(service_client, "MAX_BODY", 2**20)
+    *packed, sentence = PACKED[name]
+    with serve() as server:
+        server.RequestHandlerClass, server.packed = Packed, packed
+        client = proposer(server, attempts=1)
+        tracemalloc.start()
+        try:
+            with pytest.raises(TransportError, match=sentence):
+                client.propose(request())
+            assert tracemalloc.get_traced_memory()[1] < 2**24
+        finally:
+            tracemalloc.stop()
 
 
 def test_a_service_is_left_alone_for_as_long_as_it_asks():

@@ -13,7 +13,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -352,17 +352,43 @@ class _PunctualClient(openai.DefaultHttpxClient):
             exchange.leave()
 
     def _read(self, request: httpx2.Request, options: Mapping[str, Any]) -> httpx2.Response:
-        body = bytearray()
-        with closing(super().send(request, **{**options, "stream": True})) as response:
-            for piece in response.iter_bytes():
-                body += piece
-                if len(body) > MAX_BODY:
-                    raise RetryableError(f"a body of more than {MAX_BODY} bytes")
-        # The body is decompressed now.
-        headers = {k: v for k, v in response.headers.items() if k != "content-encoding"}
-        return httpx2.Response(
-            response.status_code, headers=headers, content=bytes(body), request=request
-        )
+        # httpx would read the bodies of redirects without a bound.
+        options = {**options, "stream": True, "follow_redirects": False}
+        for _ in range(self.max_redirects + 1):
+            with closing(super().send(request, **options)) as response:
+                if response.next_request is None:
+                    return _bounded(response)
+                request = response.next_request
+        raise httpx2.TooManyRedirects("too many redirects", request=request)
+
+
+def _bounded(response: httpx2.Response) -> httpx2.Response:
+    """Return a response with its body, decompressed.
+
+    Raises
+    ------
+    RetryableError
+        The body is too long, or compressed more than once.
+    """
+    # The outer of two layers can unpack without end to an inner one that unpacks to nothing.
+    if "," in response.headers.get("content-encoding", ""):
+        raise RetryableError("a body that is compressed more than once")
+    # First without decompressing: what follows a compressed body gives no piece to count.
+    raw = httpx2.ByteStream(_joined(response.iter_raw()))
+    body = _joined(httpx2.Response(200, headers=response.headers, stream=raw).iter_bytes())
+    headers = {k: v for k, v in response.headers.items() if k != "content-encoding"}
+    return httpx2.Response(
+        response.status_code, headers=headers, content=body, request=response.request
+    )
+
+
+def _joined(pieces: Iterable[bytes]) -> bytes:
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > MAX_BODY:
+            raise RetryableError(f"a body of more than {MAX_BODY} bytes")
+    return bytes(body)
 
 
 @cache
