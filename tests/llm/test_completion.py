@@ -1,8 +1,10 @@
 import json
+import tracemalloc
 
 import pytest
 
 from specahd.llm.completion import (
+    MAX_OBJECT,
     MAX_REPLY,
     Completion,
     NoReply,
@@ -10,6 +12,7 @@ from specahd.llm.completion import (
     read_completion,
     read_models,
 )
+from specahd.llm.faults import Complaint
 
 
 def whole(message, reason="stop", **fields):
@@ -148,6 +151,26 @@ def test_a_stream_is_put_together():
 def test_a_body_without_a_reply_says_why(body, reason):
     with pytest.raises(NoReply, match=reason):
         read_completion(body)
+
+
+def test_a_stream_takes_little_more_memory_than_its_bytes():
+    envelope = {"id": "x" * 30, "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    event = json.dumps({**envelope, **json.loads(piece("said ")), "usage": None})
+    body = f"data: {event}\n\n".encode() * 10_000 + b"data: [DONE]\n\n"
+    tracemalloc.start()
+    try:
+        assert read_completion(body).text == "said " * 10_000
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(body)
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_object_whose_values_would_fill_the_memory_is_not_parsed():
+    body = b'{"choices": [' + b"{}," * (MAX_OBJECT // 3) + b"{}]}"
+    for sent in (body, b"data: " + body + b"\n\n"):
+        with pytest.raises(NoReply, match=r"an object of more than 8388608 characters"):
+            read_completion(sent)
+    assert Complaint.from_body(body) == Complaint()
 
 
 def test_a_byte_order_mark_is_passed_over():

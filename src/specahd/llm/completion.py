@@ -5,9 +5,10 @@ itself, since servers do not always send the form that was requested.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, islice
 from typing import Any
 
 from specahd.core.proposer import LENGTH
@@ -16,6 +17,9 @@ _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
 """Finish reasons that mean a failure of the service, not a reply of the model."""
 MAX_REPLY = 1_000_000
 """Longest text that is kept, in characters; thoughts before an answer may take most of it."""
+MAX_OBJECT = 8 * 2**20
+"""Longest JSON object that is parsed, in characters; its values may take 25 times its memory."""
+_DATA = re.compile(r"^data:([^\n]*)", re.MULTILINE)
 _END = "[DONE]"
 _MOST_TOKENS = 10**9
 """Largest credible count of tokens of one reply."""
@@ -77,29 +81,48 @@ def read_completion(body: bytes) -> Completion:
     NoReply
         The body is incomplete, is not a chat completion, or has no choice.
     """
-    text = body.decode("utf-8-sig", errors="replace").strip()
-    lines = _event_data(text)
-    if text.startswith("{"):
-        lines = [text, _END]
-    elif not lines:
-        raise NoReply("the body is not JSON" if text else "the body is empty")
-    events = [read_object(line) for line in takewhile(_END.__ne__, lines)]
-    choices = [choice for choice in map(_read_choice, events) if choice is not None]
-    messages = [message for message in map(_read_message, choices) if message is not None]
-    if not messages:
+    said: dict[str, list[str]] = {name: [] for name in (*_ANSWERS, *_THOUGHTS)}
+    usage = finish = model = None
+    answered = ended = False
+    # One event at a time: all at once would take thirty times their memory.
+    for line in _objects(body):
+        if line == _END:
+            ended = True
+            break
+        event = read_object(line)
+        # Some streams count as they go on, and some end with zeros.
+        usage = max(filter(None, (usage, _read_usage(event))), key=_total, default=None)
+        model = model or _word(event, "model")
+        choice = _read_choice(event)
+        message = _read_message(choice)
+        finish = _word(choice, "finish_reason") or finish
+        answered |= message is not None
+        for name, texts in said.items():
+            if text := _text((message or {}).get(name)):
+                texts.append(text)
+    if not answered:
         raise NoReply("the answer has no choice")
-    ends = [reason for choice in choices if (reason := _word(choice, "finish_reason"))]
-    if _END not in lines and not ends:
+    if not (ended or finish):
         raise NoReply("the stream broke off")
-    # Some streams count as they go on, and some end with zeros.
-    usage = max(filter(None, map(_read_usage, events)), key=_total, default=None)
-    models = [model for event in events if (model := _word(event, "model"))]
-    finish = ends[-1] if ends else None
-    answer = _joined(messages, finish)[:MAX_REPLY]
-    said = [message.get(name) for message in messages for name in (*_ANSWERS, *_THOUGHTS)]
     return Completion(
-        answer, usage, finish, models[0] if models else None, sum(map(len, map(_text, said)))
+        _joined(said, finish)[:MAX_REPLY],
+        usage,
+        finish,
+        model,
+        sum(len(text) for texts in said.values() for text in texts),
     )
+
+
+def _objects(body: bytes) -> Iterator[str]:
+    """Return the texts of a body's JSON objects: of one, or of the events of a stream."""
+    text = body.decode("utf-8-sig", errors="replace").strip()
+    if text.startswith("{"):
+        return iter((text, _END))
+    events = _event_data(text)
+    first = next(events, None)
+    if first is None:
+        raise NoReply("the body is not JSON" if text else "the body is empty")
+    return chain((first,), events)
 
 
 def is_foreign(body: bytes) -> bool:
@@ -108,7 +131,7 @@ def is_foreign(body: bytes) -> bool:
     if text.startswith("<"):
         return True
     # Another protocol may send a line of JSON for each piece of its answer.
-    for part in (text, *_event_data(text)[:1], text.partition("\n")[0]):
+    for part in (text, *islice(_event_data(text), 1), text.partition("\n")[0]):
         try:
             return "choices" not in read_object(part)
         except NoReply as error:
@@ -117,10 +140,10 @@ def is_foreign(body: bytes) -> bool:
     return False
 
 
-def _event_data(text: str) -> list[str]:
+def _event_data(text: str) -> Iterator[str]:
     """Return the data of the events of a stream, in order."""
     # Not splitlines: JSON may hold other characters that end a line.
-    return [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
+    return (found[1].strip() for found in _DATA.finditer(text))
 
 
 def read_models(body: bytes) -> list[str]:
@@ -134,16 +157,18 @@ def read_models(body: bytes) -> list[str]:
     return [name for name in names if name is not None]
 
 
-def read_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that a body holds.
+def read_object(text: str, longest: int = MAX_OBJECT) -> dict[str, Any]:
+    """Return the JSON object that a body holds, of at most ``longest`` characters.
 
     Raises
     ------
     NoReply
-        The body holds no object, or a service's error.
+        The body holds no object, a longer one, or a service's error.
     """
+    if len(text) > longest:
+        raise NoReply(f"an object of more than {longest} characters")
     try:
-        value = json.loads(text, parse_int=_bounded_int)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         raise NoReply("the body is torn, or not JSON") from None
     if not isinstance(value, dict):
@@ -153,10 +178,11 @@ def read_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _read_choice(event: Mapping[str, Any]) -> dict[str, Any] | None:
+def _read_choice(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first choice, an empty one if there is none."""
     choices = event.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return None
+        return {}
     choice: dict[str, Any] = choices[0]
     if _word(choice, "finish_reason") in _ABANDONED:
         raise NoReply("the service gave up")
@@ -168,15 +194,14 @@ def _read_message(choice: Mapping[str, Any]) -> dict[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def _joined(messages: Sequence[Mapping[str, Any]], finish_reason: str | None) -> str:
-    """Return the text of a message, or of the chunks of a stream.
+def _joined(said: Mapping[str, list[str]], finish_reason: str | None) -> str:
+    """Return the text of a message, or of the chunks of a stream, from those of each field.
 
     Some servers put a whole answer into a field of thoughts and leave the content empty. In
     such a field, what was cut at the token limit is a thought without its answer.
     """
     fields = _ANSWERS if finish_reason == LENGTH else (*_ANSWERS, *_THOUGHTS)
-    texts = ("".join(_text(message.get(field)) for message in messages) for field in fields)
-    return next(filter(str.strip, texts), "")
+    return next(filter(str.strip, ("".join(said[field]) for field in fields)), "")
 
 
 def _text(content: object) -> str:
@@ -228,3 +253,6 @@ def _read_count(value: object) -> int | None:
 def _bounded_int(digits: str) -> int | float:
     """Return an integer; one of more digits than any count has becomes a float."""
     return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_bounded_int)

@@ -56,6 +56,8 @@ _TOO_LONG = re.compile(
 )
 # Number of characters of a message that are shown, and that are read.
 _LONGEST, _READ = 200, 10_000
+# Number of bytes of a refusal that are read; a cut one is no JSON.
+_LONGEST_BODY = 2**20
 
 
 class RetryableError(Exception):
@@ -101,7 +103,7 @@ class Complaint:
     def from_body(cls, body: bytes) -> "Complaint":
         """Read the body of a refusal; HTML pages give an empty complaint."""
         try:
-            return cls.from_field(json.loads(body))
+            return cls.from_field(json.loads(body[:_LONGEST_BODY]))
         except (RecursionError, ValueError):
             return cls()
 

@@ -11,7 +11,7 @@ from specahd.llm.completion import NoReply, read_object
 from specahd.llm.faults import Blocked, RetryableError
 from specahd.llm.options import request_options
 from specahd.llm.service import Refusal, Service
-from specahd.llm.service_client import ServiceClient
+from specahd.llm.service_client import MAX_BODY, ServiceClient
 
 _OURS = {"encoding_format", "input", "model"}
 
@@ -157,7 +157,7 @@ def read_vectors(body: bytes, count: int, dimension: int | None = None) -> Vecto
     NoReply
         The vectors are missing or invalid.
     """
-    entries = read_object(body.decode(errors="replace")).get("data")
+    entries = read_object(body.decode(errors="replace"), MAX_BODY).get("data")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise NoReply("the answer has no list of vectors")
     places = [entry.get("index") for entry in entries]
