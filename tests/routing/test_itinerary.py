@@ -72,6 +72,14 @@ def test_a_name_is_no_formula_and_no_control_character_in_a_spreadsheet(tmp_path
     assert names == ["a\\x1b[31m", '\'=HYPERLINK("http://h")', "\\u202eb", "a\\x1b[31m"]
 
 
+def test_a_map_shows_the_control_characters_of_a_name_as_escapes(tmp_path):
+    name = "nord\u202e\x85\x7f"
+    instance = read(tmp_path, f"name,lat,lon\ndépôt,52.52,13.40\n{name},52.52,13.41\nb,52.5,13.4\n")
+    text = itinerary.FORMATS[".geojson"](instance.data, [(0, 1, 2)])
+    assert r'"nord\u202e\u0085\u007f"' in text
+    assert json.loads(text)["features"][2]["properties"]["name"] == name
+
+
 def test_parts_are_delivered_as_they_are_split(tmp_path):
     instance = read(tmp_path, "x,y,demand\n0,0,\n3,4,5\n", capacity=3, split=True)
     found = rows(instance, [((1, 3),), ((1, 2),)])

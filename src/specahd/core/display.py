@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Sequence
 
@@ -49,3 +50,13 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(map(spreadsheet_cell, row) for row in rows)
     return text.getvalue()
+
+
+def json_line(value: object) -> str:
+    r"""Return a value as one line of JSON, with its control characters as escapes of JSON.
+
+    A program reads the same value; a person sees ``\u202e``, and letters as they are.
+    """
+    return _CONTROLS.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False)
+    )

@@ -5,13 +5,12 @@ legs up to a stop, so the last row of a vehicle has the totals of its route. A v
 depot just in time for its first stop, with all that it will deliver.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from specahd.core.display import csv_text
+from specahd.core.display import csv_text, json_line
 from specahd.routing.base import FloatArray
 from specahd.routing.geometry import distances
 
@@ -126,7 +125,7 @@ def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
         features.append(_feature("LineString", walk, totals))
         features += [_feature("Point", degrees[node], row) for node, row in vehicle]
     collection = {"type": "FeatureCollection", "features": features}
-    return json.dumps(collection, ensure_ascii=False) + "\n"
+    return json_line(collection) + "\n"
 
 
 def _feature(kind: str, coordinates: Sequence[Any], properties: Mapping[str, Any]) -> Any:
