@@ -49,11 +49,17 @@ echo "Installing specahd$extras and the packages that it needs, which takes some
   found=0
   while read -r word rest; do
     case $word in
+      Installing) word="$word ${rest%% *}" ;;
+    esac
+    case $word in
       Collecting | Processing)
         found=$((found + 1))
         [ $((found % 20)) -ne 0 ] || echo "  $found packages found"
         ;;
-      Installing) [ "$found" -lt 20 ] || echo "  $found packages found; writing them, a minute or so" ;;
+      # Not pip's "Installing build dependencies", which come before all packages are found.
+      "Installing collected")
+        [ "$found" -lt 20 ] || echo "  $found packages found; writing them, a minute or so"
+        ;;
       Ended) exit "$rest" ;;
     esac
   done
