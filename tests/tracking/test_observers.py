@@ -111,8 +111,12 @@ def test_a_minute_without_a_line_is_reported_in_every_phase(monkeypatch, tmp_pat
             clock[0] += 30
             progress.report_if_quiet()
 
+    progress.on_phase("baseline nearest", 2)
+    progress.on_step()
+    progress.on_step()
     wait()
     progress.on_start(40, tmp_path)
+    wait()
     progress.on_phase("round 1: 12 repair tasks", 0)
     wait()
     progress.on_request(requested(0))
@@ -123,15 +127,16 @@ def test_a_minute_without_a_line_is_reported_in_every_phase(monkeypatch, tmp_pat
     progress.on_commit(*committed(1))
     progress.on_phase("round 1: selection pool", 24)
     wait()
-    [first, _, *others] = text.getvalue().splitlines()
-    assert first == "preparing, 60 s gone"
+    [_, first, _, *others] = text.getvalue().splitlines()
+    assert first == "baseline nearest: 2/2, 60 s gone"
     assert others == [
+        "preparing, 120 s gone",
         "round 1: 12 repair tasks",
-        "round 1: 12 repair tasks, 60 s gone",
-        "lower programs, round 1: 0/40, 2 under way, 120 s gone",
-        "lower programs, round 1: 1/40, 1 under way, 180 s gone",
+        "round 1: 12 repair tasks, 180 s gone",
+        "lower programs, round 1: 0/40, 2 under way, 240 s gone",
+        "lower programs, round 1: 1/40, 1 under way, 300 s gone",
         "round 1: selection pool (24)",
-        "round 1: selection pool: 0/24, 240 s gone",
+        "round 1: selection pool: 0/24, 360 s gone",
     ]
 
 

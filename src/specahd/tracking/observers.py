@@ -110,7 +110,7 @@ class ProgressObserver(Observer):
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._tickets = tickets
-        self._began = time.monotonic()
+        self._title, self._steps = "preparing", 0
         self._say(f"{tickets} programs; everything is written to {directory}")
 
     def on_phase(self, text: str, total: int) -> None:
