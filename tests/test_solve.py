@@ -308,6 +308,26 @@ def test_a_signal_before_the_search_leaves_a_complete_solution(place):
     assert cost == pytest.approx(statistics["cost"])
 
 
+WAITING = """
+import sys
+from specahd import solve
+from specahd.tracking import observers
+
+observers._INTERVAL = 0.1
+sys.exit(solve.main())
+"""
+
+
+@pytest.mark.integration
+def test_waiting_before_the_search_is_told_and_ends_with_it(place):
+    words = [sys.executable, "-c", WAITING, "my.vrp", "time_limit=1", "out=my.sol"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    before, _, after = done.stderr.partition("cost ")
+    assert "preparing, 0 s gone" in before
+    assert "gone" not in after
+
+
 PRESSED = """
 import os, signal, sys
 from specahd import solve

@@ -8,7 +8,7 @@ JSON file of the same name beside it holds the cost over time.
 
 import signal
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -47,9 +47,12 @@ def solve(config: DictConfig) -> None:
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
-    writer = SolutionWriter(files.solutions, line, interrupts)
+    progress, waiting = ProgressObserver(), ExitStack()
+    # Once the search begins, its own line tells how far it is.
+    writer = SolutionWriter(files.solutions, line, interrupts, waiting.close)
     # From here on, a signal ends the search, and the best solution is still written.
-    with interrupts.deferred():
+    with interrupts.deferred(), waiting:
+        waiting.enter_context(progress.reporting())
         try:
             solved = find(
                 instance,
@@ -59,7 +62,7 @@ def solve(config: DictConfig) -> None:
                 **{name: config[name] for name in _SAME},
                 callback=writer,
                 require=config.sandbox.require,
-                observer=ProgressObserver(),
+                observer=progress,
                 interrupts=interrupts,
             )
         except KeyboardInterrupt:

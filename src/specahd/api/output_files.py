@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,15 +46,25 @@ class OutputFiles:
 
 
 class SolutionWriter:
-    """Callback that writes the best solution during the search, without delaying the search."""
+    """Callback that writes the best solution during the search, without delaying the search.
 
-    def __init__(self, files: Sequence[Path], line: SolvingLine, interrupts: Interrupts) -> None:
-        self._files, self._line, self._interrupts = files, line, interrupts
+    ``begun`` is called at each moment of the search, before it is shown.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        line: SolvingLine,
+        interrupts: Interrupts,
+        begun: Callable[[], None],
+    ) -> None:
+        self._files, self._line, self._interrupts, self._begun = files, line, interrupts, begun
         self.wrote = False
         self._next = 0.0
         self._waiting = False
 
     def __call__(self, moment: SearchProgress, solution: Solution) -> bool:
+        self._begun()
         self._line.show(moment)
         self._waiting |= moment.better
         began = time.monotonic()
