@@ -17,7 +17,7 @@ from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.schedule import SMALL, group_count, neighbour_count, temperatures
 from specahd.engine.strings import greedy_with_blinks
 from specahd.engine.written import in_turn
-from specahd.problems.cvrp import runners as cvrp
+from specahd.problems.cvrp import engine as cvrp
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
 

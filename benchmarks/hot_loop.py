@@ -23,7 +23,7 @@ from specahd.engine.schedule import group_count, temperatures
 from specahd.engine.state import NOISE as CUT_FROM
 from specahd.engine.state import NOISE_PER_GROUP, Scratch
 from specahd.engine.steps import choose, find_positions, insert, remove, show, undo
-from specahd.problems.cvrp import runners as cvrp
+from specahd.problems.cvrp import engine as cvrp
 
 STAGES = (
     "noise",

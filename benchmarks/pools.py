@@ -23,9 +23,9 @@ from omegaconf import OmegaConf
 from PIL import Image
 
 from specahd.config import CONF_DIR
-from specahd.problems.tsp import generator
+from specahd.problems.tsp.instance import SIDE as TSP_SIDE
 from specahd.routing.base import POOLS, AnyProblem
-from specahd.routing.vehicles import layouts
+from specahd.routing.generation import SIDE
 
 DOCS = Path(__file__).parent.parent / "docs"
 BEGIN, END = "<!-- begin: benchmarks/pools.py -->", "<!-- end -->"
@@ -126,7 +126,7 @@ def tsp(pools: Pools) -> Figure:
     for axes, (pool, index, words) in zip(grid.flat, TSP_SAMPLES, strict=True):
         instance = pools[pool][index]
         title = f"{words}\n{instance.size} cities ({pool})"
-        layout(axes, instance.coords, generator.SIDE, title)
+        layout(axes, instance.coords, TSP_SIDE, title)
     return figure
 
 
@@ -135,7 +135,7 @@ def cvrp(pools: Pools) -> Figure:
     for axes, (pool, index, words) in zip(grid.flat, CVRP_SAMPLES, strict=True):
         instance = pools[pool][index]
         title = f"{words}, capacity {instance.capacity}\n{instance.size} customers ({pool})"
-        layout(axes, instance.coords[1:], layouts.SIDE, title, 2 * instance.demands[1:])
+        layout(axes, instance.coords[1:], SIDE, title, 2 * instance.demands[1:])
         axes.scatter(*instance.coords[0], **DEPOT)
     return figure
 
@@ -186,7 +186,7 @@ def sdvrp(pools: Pools) -> Figure:
         percent = f"{100 * share.min():.0f}-{100 * share.max():.0f}%"
         place, demand = family(instance).split("-")
         title = f"{place}, {demand}: {instance.size} customers\ndemand {percent} of the capacity"
-        layout(axes, instance.coords[1:], layouts.SIDE, title, area)
+        layout(axes, instance.coords[1:], SIDE, title, area)
         axes.scatter(*instance.coords[0], **DEPOT)
     return figure
 

@@ -28,8 +28,8 @@ from specahd.repair.cases import make_case
 def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
     """Return the best solution after so many CPU seconds, and the repairs."""
     written = programs_for(problem, BY_HAND)
-    runners = import_module(problem.engine.runners)
-    uppers, lowers = runners.GROUPS, runners.POSITIONS
+    engine = import_module(type(problem).__module__.replace(".problem", ".engine"))
+    uppers, lowers = engine.GROUPS, engine.POSITIONS
     upper = uppers.translate(written.upper.source, "select_customer_groups")
     for lower in written.lowers:
         lowers.translate(lower.source, "select_position")

@@ -29,7 +29,7 @@ import numpy as np
 from specahd import api
 from specahd.api.programs import BY_HAND
 from specahd.problems.sdvrp.baseline import cut
-from specahd.problems.sdvrp.deliveries import joined
+from specahd.problems.sdvrp.instance import joined
 from specahd.routing import best_known as published
 from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.vehicles import solver

@@ -10,7 +10,7 @@ from commands import TINY, call, start, tree
 from specahd.core import journal
 from specahd.memory.skills import SIDE
 from specahd.methods.eoh import OPERATORS
-from specahd.routing.vehicles.descriptor import NAMES
+from specahd.routing.kernels.descriptors import GROUP_NAMES
 
 pytestmark = pytest.mark.integration
 
@@ -92,12 +92,14 @@ def test_every_record_follows_from_the_measurements_alone(place):
             descriptors = np.array(described[number])
             failures = [name for name in entry["outcomes"] if name != "ok"]
         else:
-            descriptors = np.array([mean or [np.nan] * len(NAMES) for mean in entry["regions"]])
+            descriptors = np.array(
+                [mean or [np.nan] * len(GROUP_NAMES) for mean in entry["regions"]]
+            )
             failures = ["empty_regions" for mean in entry["regions"] if mean is None]
         assert record["failures"] == {name: failures.count(name) for name in set(failures)}
         for stated, kind in (("helped", differences > 1e-9), ("failed", differences < -1e-9)):
             for name, effect in record[stated].items():
-                column = descriptors[:, NAMES.index(name)]
+                column = descriptors[:, GROUP_NAMES.index(name)]
                 inside, outside = (column[each & np.isfinite(column)] for each in (kind, ~kind))
                 assert min(len(inside), len(outside)) >= SIDE
                 spread = np.nanstd(column, ddof=1)

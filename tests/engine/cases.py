@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from offered import arrays_of
+from specahd.engine.improver import runners
 from specahd.engine.orders import Order, Report
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
@@ -24,6 +25,12 @@ from specahd.sandbox.session import Sandbox
 from specahd.sandbox.shared_arrays import SharedArrays
 
 
+def runner_of(name):
+    """Return the runner ``module:name`` of a contract, in this process."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
 class Place:
     """An instance, a solution to begin with, and the engine of its problem in this process.
 
@@ -37,8 +44,7 @@ class Place:
 
     def __init__(self, problem, instance, start=None, block=None, near=12):
         self.problem, self.instance = problem, instance
-        runners = import_module(problem.engine.runners)
-        self.groups, self.positions = runners.GROUPS, runners.POSITIONS
+        self.groups, self.positions = map(runner_of, runners(problem))
         self.start = problem.trivial_solution(instance) if start is None else start
         self.routes = problem.flat(instance, self.start)
         self.parts = getattr(instance, "parts", 1)
@@ -188,8 +194,8 @@ def have_compiled(role):
     In a new clone each process of the tests would else compile them for itself: half a minute of
     CPU time a problem.
     """
-    uppers = getattr(role, "_uppers", role)
-    name = uppers.family.groups if role is uppers else uppers.family.positions
+    named = (name for kind in (CVRP, VRPTW, SDVRP, TSP) for name in runners(kind()))
+    name = next(name for name in named if runner_of(name) is role)
     with (
         closing(SharedArrays.allocate([])) as shared,
         Sandbox(shared, [], compiled=[name]) as sandbox,

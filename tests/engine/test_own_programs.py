@@ -1,20 +1,20 @@
 """What comes with specahd is compiled once and kept on disk; what anybody else wrote never is."""
 
 import inspect
-from importlib import import_module
 from types import SimpleNamespace
 
 import numba
 import numpy as np
 import pytest
+from cases import runner_of
 
 from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core import loop_cache
 from specahd.core.program import Level
-from specahd.engine import interfaces, naming, passes, runner, strings, written
+from specahd.engine import improver, interfaces, naming, passes, runner, strings, written
 from specahd.engine.schedule import SMALL
-from specahd.problems.cvrp import runners as cvrp
+from specahd.problems.cvrp import engine as cvrp
 from specahd.routing.base import contracts
 from specahd.routing.compiled.runner import compiled, types_of
 
@@ -90,8 +90,7 @@ def test_programs_of_ours_have_one_text(name, checkpoint):
     """Solving runs the strongest seed programs or what is shipped; the zygote has them compiled."""
     problem = make_problem(name, repair="insertion")
     programs = programs_for(problem, checkpoint)
-    runners = import_module(problem.engine.runners)
-    own = dict(zip(Level, (runners.GROUPS, runners.POSITIONS), strict=True))
+    own = dict(zip(Level, map(runner_of, improver.runners(problem)), strict=True))
     for program in (programs.upper, *programs.lowers):
         contract = contracts(problem.operator)[program.level]
         if checkpoint == BY_HAND:

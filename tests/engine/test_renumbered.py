@@ -16,8 +16,8 @@ from specahd.engine.orders import Order, Report
 from specahd.engine.renumbered import RenumberedSearch
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.written import in_turn
+from specahd.routing.geometry import along_curve
 from specahd.routing.groups import separated
-from specahd.routing.space_filling import along_curve
 
 CUSTOMERS = 650
 ORDER = Order(3, 5000, 0.0, 2, 30, 0.0, 1.0, 50.0, 1.0)

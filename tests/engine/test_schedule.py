@@ -11,8 +11,8 @@ from specahd.engine.schedule import (
     on_short_routes,
     temperatures,
 )
-from specahd.problems.cvrp.family import FAMILY as CVRP
-from specahd.problems.vrptw.family import FAMILY as VRPTW
+from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.vrptw.problem import VRPTW
 
 
 def test_temperatures_are_in_the_unit_of_the_nearest_distances():
@@ -49,6 +49,6 @@ def test_on_long_routes_with_time_windows_tails_are_exchanged_and_fewer_neighbou
 ):
     instance = SimpleNamespace(capacity=capacity, demands=np.array([0, 5, 15]))
     assert on_short_routes(instance) is short
-    assert VRPTW.neighbours(instance) == neighbours
-    assert (VRPTW.exchanges(instance) > 0) is exchanged
-    assert CVRP.exchanges(instance) == 0
+    assert VRPTW.engine.neighbours(instance) == neighbours
+    assert (VRPTW.engine.exchanges(instance) > 0) is exchanged
+    assert CVRP.engine.exchanges(instance) == 0

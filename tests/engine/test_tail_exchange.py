@@ -8,7 +8,7 @@ from cases import have_compiled
 
 from specahd.engine import changes, links, timed
 from specahd.engine.orders import Order
-from specahd.problems.vrptw import runners as vrptw
+from specahd.problems.vrptw import engine as vrptw
 
 CLOSES = 1000.0
 

@@ -31,7 +31,7 @@ class Here:
 
     def __init__(self, place, change=lambda output: output):
         uppers = place.groups
-        self._runner = runner.UpperProgram(uppers.family, uppers.kind, interfaces.GROUPS, [])
+        self._runner = runner.UpperProgram(uppers.kind, interfaces.GROUPS, [])
         self._runner.lowers = uppers.lowers
         self._program, self._arrays, self._change = place.upper, place.block, change
         self.asked, self.said = [], []

@@ -3,8 +3,7 @@
 import numpy as np
 
 from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.problems.sdvrp.deliveries import Delivery
-from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.problems.sdvrp.instance import Delivery, SDVRPInstance
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.formats.vrplib import TimeWindows

@@ -16,8 +16,7 @@ from offered import problem
 from problems import corruptions
 from problems.corruptions import depot_inside, drop, duplicate, empty, join, stranger, swap
 from problems.instances import HEAP, instance_of, line, plan, random_instance
-from specahd.problems.sdvrp.deliveries import Delivery
-from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.problems.sdvrp.instance import Delivery, SDVRPInstance
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention

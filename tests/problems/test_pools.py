@@ -12,8 +12,8 @@ import vrplib as other_reader
 from offered import PROBLEMS, problem
 from problems.conftest import generated
 from specahd.core.errors import ConfigError
-from specahd.problems.sdvrp.generator import DEMANDS, FAMILIES
-from specahd.problems.tsp.generator import SIDE
+from specahd.problems.sdvrp.instance import DEMANDS, FAMILIES
+from specahd.problems.tsp.instance import SIDE
 from specahd.routing.base import POOLS
 from specahd.routing.geometry import Convention, distances
 

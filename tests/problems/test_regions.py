@@ -5,10 +5,10 @@ import pytest
 
 from offered import PROBLEMS, problem
 from problems.instances import HEAP, instance_of, plan
-from specahd.problems.sdvrp import deliveries
-from specahd.problems.tsp.regions import merge as merge_run
+from specahd.problems.sdvrp.problem import merge as merge_deliveries
+from specahd.problems.tsp.problem import merge as merge_run
 from specahd.routing.base import Region
-from specahd.routing.vehicles.descriptor import NAMES
+from specahd.routing.kernels.descriptors import GROUP_NAMES
 from specahd.routing.vehicles.routes import merge
 
 
@@ -21,7 +21,7 @@ SOLUTIONS = {
     "sdvrp": plan([(1, 4), (2, 6)], [(2, 3), (3, 5)], [(4, 7)]),
     "tsp": (3, 1, 4, 0, 5, 9, 2, 6, 8, 7),
 }
-MERGES = {"cvrp": merge, "sdvrp": lambda *given: deliveries.merge(*given, 9), "tsp": merge_run}
+MERGES = {"cvrp": merge, "sdvrp": lambda *given: merge_deliveries(*given, 9), "tsp": merge_run}
 GOOD = {
     "cvrp": ((4, 5), [ints(1, 2)]),
     "sdvrp": ((2, 4), [ints(1, 2), ints(1, 2)]),
@@ -155,5 +155,5 @@ def test_the_descriptor_of_vehicles_by_hand():
         "demand_mean": 0.3,
         "demand_variation": 1 / 3,
     }
-    assert tuple(expected) == NAMES
+    assert tuple(expected) == GROUP_NAMES
     np.testing.assert_allclose(found, list(expected.values()))

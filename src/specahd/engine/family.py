@@ -23,9 +23,6 @@ class Family:
     ----------
     name
         The name of the problem, and of the checkpoint that ships with specahd.
-    runners
-        The module with ``GROUPS`` and ``POSITIONS`` (:mod:`specahd.engine.runner`), which the
-        sandbox's process imports.
     hot
         The share of :func:`specahd.engine.schedule.temperatures` at which a search begins.
     neighbours
@@ -36,7 +33,7 @@ class Family:
         Whether customers have time windows. The neighbour lists then depend on the windows, too.
     parted
         Whether several processes can share the routes, because no two routes have a customer in
-        common. Customers of large instances are then numbered along a curve.
+        common.
     exchanges
         Returns the number of exchanges of tails that are tried for each group.
     evolved
@@ -49,7 +46,6 @@ class Family:
     """
 
     name: str
-    runners: str
     hot: float = 1.5
     neighbours: Callable[[Any], int] = _by_size
     looks_up: bool = True
@@ -58,13 +54,3 @@ class Family:
     exchanges: Callable[[Any], int] = lambda instance: 0
     evolved: Callable[[Any], bool] | None = None
     in_turn: Callable[[Any], bool] = _never
-
-    @property
-    def groups(self) -> str:
-        """Return the runner of upper programs in the sandbox's process, as ``module:name``."""
-        return f"{self.runners}:GROUPS"
-
-    @property
-    def positions(self) -> str:
-        """Return the runner of lower programs in the sandbox's process, as ``module:name``."""
-        return f"{self.runners}:POSITIONS"

@@ -36,6 +36,9 @@ class Searched(FlatSolutions, Protocol):
     repairs_per_customer: int
     final_repairs_per_customer: int | None
 
+    @property
+    def contracts(self) -> Any: ...
+
 
 @dataclass(frozen=True)
 class OrderedGroups:
@@ -146,8 +149,9 @@ def seed_of(*arrays: IntArray) -> int:
     return seed
 
 
-def insertion_of(problem: Searched, upper: Contract, lower: Contract) -> Insertion:
-    """Return the operator of a problem, with its options, for the programs of two contracts."""
+def insertion(problem: Searched) -> Insertion:
+    """Return the operator of a problem, with its options, for the programs of its contracts."""
+    upper, lower = problem.contracts.ORDERED_GROUPS, problem.contracts.INSERTION
     groups = OrderedGroups(problem, upper, problem.max_regions, problem.max_size)
     searches = problem.repairs_per_customer, problem.final_repairs_per_customer
     return Insertion(groups, lower, *searches)

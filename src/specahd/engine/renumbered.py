@@ -11,7 +11,7 @@ from specahd.engine.schedule import SMALL
 from specahd.engine.searches import DEMANDS, NOBODY, Arrays, Search
 from specahd.routing.base import IntArray
 from specahd.routing.distances import MATRIX
-from specahd.routing.space_filling import along_curve
+from specahd.routing.geometry import along_curve
 
 
 class RenumberedSearch:
@@ -64,19 +64,16 @@ def search_for(
     routes: Sequence[IntArray],
     seed: int,
     *,
-    parted: bool,
     part: bool = False,
 ) -> Search | RenumberedSearch:
     """Return a search that begins at a solution.
 
     Parameters
     ----------
-    parted
-        As in :class:`specahd.engine.family.Family`.
     part
         Whether the routes are only some of a solution's. Answers then contain current routes, too.
     """
-    if not parted:
+    if not kind.numbered:
         return kind(arrays, routes, seed)
     nodes = np.union1d(routes[0], 0) if part else np.arange(len(arrays[DEMANDS]))
     numbered = _numbered(arrays, nodes)

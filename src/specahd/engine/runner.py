@@ -1,6 +1,6 @@
 """Runners in the sandbox child: they compile programs and run a search slice by slice.
 
-The module that a :class:`~specahd.engine.family.Family` names has the runners of its programs:
+The module ``engine`` of a problem has the runners that its contracts name:
 ``GROUPS``, an :class:`UpperProgram`, and ``POSITIONS``, a :class:`LowerProgram`. A session launches
 one upper program with the former and lower programs with the latter. It calls the upper program
 for a slice or only for its groups, or a lower program alone for one group.
@@ -24,7 +24,6 @@ from numba import types
 from specahd.core.answer import Answer
 from specahd.core.interface import Interface
 from specahd.core.loop_cache import njit
-from specahd.engine.family import Family
 from specahd.engine.foreign_loops import keep_apart
 from specahd.engine.orders import Order
 from specahd.engine.renumbered import RenumberedSearch, search_for
@@ -124,22 +123,20 @@ class UpperProgram(EngineProgram):
 
     Parameters
     ----------
-    family
-        The family of the problem.
     kind
-        The class of its searches.
+        The class of the problem's searches.
     """
 
     def __init__(
         self,
-        family: Family,
         kind: type[Search],
         interface: Interface,
         functions: Sequence[Callable[..., Any]],
+        shipped: str | None = None,
     ) -> None:
-        super().__init__(interface, functions, family.name if family.evolved else None)
+        super().__init__(interface, functions, shipped)
         keep_apart(kind)
-        self.family, self.kind = family, kind
+        self.kind = kind
         # The runner of the lower programs.
         self.lowers: LowerProgram | None = None
         self._search: Search | RenumberedSearch | None = None
@@ -157,7 +154,7 @@ class UpperProgram(EngineProgram):
         self, arrays: Arrays, routes: Sequence[IntArray], seed: int, *, part: bool = False
     ) -> Search | RenumberedSearch:
         """Return a search that begins at a solution, or at some of its routes."""
-        return search_for(self.kind, arrays, routes, seed, parted=self.family.parted, part=part)
+        return search_for(self.kind, arrays, routes, seed, part=part)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         """Run a slice; for an order without repairs, return the groups of a pass instead."""

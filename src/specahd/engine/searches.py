@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class Search:
     routes
         The routes to begin with, in the form of :mod:`specahd.engine.orders`.
     """
+
+    numbered: ClassVar[bool] = True
+    """Whether customers of large instances are numbered along a curve, and the routes may be some
+    of a solution's: no two routes have a customer in common."""
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
         self._instance = _instance(arrays)

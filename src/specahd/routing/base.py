@@ -225,6 +225,8 @@ class Problem(Protocol[I, S]):
     """Name of the baseline solver that solving starts from, unless an instance is too large."""
     engine: Any
     """The :class:`specahd.engine.family.Family` to solve it with; None if it is not supported."""
+    contracts: Any
+    """The module with its contracts. Only what runs programs needs it, since its import is slow."""
     splits: bool
     """Whether several vehicles may serve a customer, so that stops have quantities."""
     endings: Sequence[str]

@@ -43,6 +43,7 @@ class RoutingProblem(Generic[I, S]):
     pool_unit: str = ""
     construction: str
     engine: Any = None
+    contracts: Any
     splits: bool = False
     endings: Sequence[str] = (".sol",)
     baselines: Baselines

@@ -16,7 +16,7 @@ from specahd.problems.cvrp.contracts import CUSTOMER_GROUPS
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.problem import Operators
-from specahd.routing.vehicles.append import Append, CustomerGroups
+from specahd.routing.vehicles.routes import Append, CustomerGroups
 
 
 def order_customers(demands: IntArray, distance_matrix: FloatArray) -> Sequence[int]:

@@ -5,8 +5,8 @@ from problems.conftest import generated
 from problems.instances import instance_of
 from specahd.problems.cvrp import baseline
 from specahd.problems.cvrp.baseline import savings
-from specahd.problems.cvrp.checker import check
 from specahd.problems.cvrp.instance import read
+from specahd.problems.cvrp.problem import CVRP
 from specahd.routing import distances as computing
 from specahd.routing.kernels.construction import neighbouring_pairs
 
@@ -36,4 +36,4 @@ def test_many_customers_are_joined_among_fewer_neighbours(monkeypatch):
     instance = generated("cvrp")["validation"][0]
     assert instance.size > 50
     assert baseline._nearest(instance)[0].shape[1] == baseline.FEW_NEIGHBOURS + 1
-    assert check(instance, savings(instance)) == ()
+    assert CVRP.check(instance, savings(instance)) == ()

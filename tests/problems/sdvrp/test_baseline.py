@@ -6,7 +6,7 @@ import pytest
 from offered import problem
 from problems.instances import HEAP, instance_of, plan
 from specahd.problems.sdvrp.baseline import cut, nearest, splitting, unsplit
-from specahd.problems.sdvrp.checker import check, cost
+from specahd.problems.sdvrp.problem import SDVRP
 
 
 def line(demands, capacity):
@@ -28,7 +28,7 @@ def test_small_and_odd_instances(demands, capacity):
     heap = instance_of("sdvrp", HEAP[: len(demands) + 1], [0, *demands], capacity)
     solvers = (nearest, unsplit, lambda instance: splitting(instance, 2))
     for solve, instance in product(solvers, (line(demands, capacity), heap)):
-        assert check(instance, solve(instance)) == ()
+        assert SDVRP.check(instance, solve(instance)) == ()
 
 
 def test_the_pieces_are_those_of_the_rule():
@@ -56,8 +56,8 @@ def test_splitting_is_deterministic_and_gets_better_with_iterations():
     instance = instance_of("sdvrp", rng.integers(0, 1000, (31, 2)), demands, 100)
     first, second = splitting(instance, 1), splitting(instance, 400)
     assert second == splitting(instance, 400)
-    assert check(instance, first) == check(instance, second) == ()
-    assert cost(instance, second) < cost(instance, first)
+    assert SDVRP.check(instance, first) == SDVRP.check(instance, second) == ()
+    assert SDVRP.cost(instance, second) < SDVRP.cost(instance, first)
     # What one route brings to one customer is one delivery.
     assert all(len({stop.customer for stop in route}) == len(route) for route in second)
 
@@ -66,4 +66,4 @@ def test_the_bound_is_each_customers_share_of_its_round_trips():
     instance = instance_of("sdvrp", [[0, 0], [3, 4], [0, 10]], [0, 6, 15])
     # 6/10 of 2 x 5 and 15/10 of 2 x 10.
     assert problem("sdvrp").lower_bound(instance) == pytest.approx(6 + 30)
-    assert cost(instance, unsplit(instance)) >= 36
+    assert SDVRP.cost(instance, unsplit(instance)) >= 36

@@ -3,16 +3,16 @@ import pytest
 
 from offered import problem
 from problems.instances import instance_of, plan
-from specahd.problems.sdvrp.descriptor import NAMES
+from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.base import Region
-from specahd.routing.vehicles import descriptor as shared
+from specahd.routing.kernels.descriptors import GROUP_NAMES
 
 
 def test_descriptor_by_hand():
     instance = instance_of("sdvrp", [[0, 0], [3, 4], [6, 8], [0, 5]], [0, 2, 12, 3])
     solution = plan([(1, 2), (2, 8)], [(2, 4)], [(3, 3)])
     values = problem("sdvrp").describe(instance, solution, Region((2, 1)))
-    found = dict(zip(NAMES, values, strict=True))
+    found = dict(zip(SDVRP.descriptor_names, values, strict=True))
     # Three deliveries of 2, 8 and 4 on two routes; the third route is not touched.
     expected = {
         "log_size": np.log(3),
@@ -25,7 +25,7 @@ def test_descriptor_by_hand():
         "log_splits": np.log(3 / 2),
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected)
-    assert NAMES[:14] == shared.NAMES
+    assert SDVRP.descriptor_names[:14] == GROUP_NAMES
 
 
 def test_descriptor_without_a_split_is_the_shared_one():

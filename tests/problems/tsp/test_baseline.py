@@ -7,9 +7,8 @@ from offered import problem
 from problems.instances import instance_of, matrix_of
 from specahd.core.seeding import generator
 from specahd.problems.tsp.baseline import greedy, nearest, space_filling, two_opt
-from specahd.problems.tsp.checker import check, cost
-from specahd.routing.geometry import Convention
-from specahd.routing.space_filling import hilbert_places
+from specahd.problems.tsp.problem import TSP
+from specahd.routing.geometry import Convention, hilbert_places
 
 BASELINES = [nearest, greedy, space_filling, two_opt]
 
@@ -76,7 +75,7 @@ def test_greedy_costs_about_as_much_as_a_slow_one_on_many_cities():
     instance = exact(np.random.default_rng(2).random((150, 2)))
     matrix = matrix_of(instance)
     slow = sum(matrix[pair] for pair in slow_greedy_edges(instance))
-    assert cost(instance, greedy(instance)) == pytest.approx(slow, rel=0.05)
+    assert TSP.cost(instance, greedy(instance)) == pytest.approx(slow, rel=0.05)
 
 
 @pytest.mark.parametrize("size", [3, 4, 11, 12, 40])
@@ -92,14 +91,14 @@ def test_heaps_and_lines_and_twins(size):
     matrix = np.zeros((size, size))
     odd.append(instance_of("tsp", heap, convention=Convention.EXPLICIT, matrix=matrix))
     for instance, baseline in product(odd, BASELINES):
-        assert check(instance, baseline(instance)) == ()
+        assert TSP.check(instance, baseline(instance)) == ()
 
 
 def test_crowds_in_few_places_are_joined_place_by_place():
     places = np.random.default_rng(9).random((12, 2))
     crowd, alone = exact(np.tile(places, (400, 1))), exact(places)
-    assert cost(crowd, greedy(crowd)) == pytest.approx(cost(alone, greedy(alone)), rel=0.2)
-    assert check(crowd, greedy(crowd)) == ()
+    assert TSP.cost(crowd, greedy(crowd)) == pytest.approx(TSP.cost(alone, greedy(alone)), rel=0.2)
+    assert TSP.check(crowd, greedy(crowd)) == ()
 
 
 def test_two_far_heaps_are_joined_once_each_way():
@@ -131,7 +130,7 @@ def test_space_filling_on_a_grid_costs_what_the_grid_must():
     side = 16
     instance = exact(np.stack(np.divmod(np.arange(side**2), side), axis=1))
     # Each step of the curve has length 1; the way back runs along one side.
-    assert cost(instance, space_filling(instance)) == side**2 - 1 + side - 1
+    assert TSP.cost(instance, space_filling(instance)) == side**2 - 1 + side - 1
 
 
 def test_every_baseline_follows_fixed_edges_that_make_paths():

@@ -7,12 +7,11 @@ from offered import problem
 from problems.conftest import generated
 from problems.instances import instance_of
 from specahd.problems.tsp.baseline import nearest
-from specahd.problems.tsp.checker import cost
-from specahd.problems.tsp.descriptor import NAMES
-from specahd.problems.tsp.regions import validate
+from specahd.problems.tsp.problem import TSP, validate
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import concatenated
+from specahd.routing.kernels.descriptors import SEGMENT_NAMES
 
 TOUR = (3, 1, 4, 0, 5, 9, 2, 6, 8, 7)
 
@@ -106,7 +105,7 @@ def test_descriptor_by_hand():
     instance = instance_of("tsp", coords, convention=Convention.EXACT_2D)
     tour = (0, 1, 2, 3, 4)
     values = problem("tsp").describe(instance, tour, Region((0, 1, 2, 3)))
-    found = dict(zip(NAMES, values.tolist(), strict=True))
+    found = dict(zip(SEGMENT_NAMES, values.tolist(), strict=True))
     spread, legs = instance.spread, np.array([10.0, 8.0, 10.0])
     expected = {
         "log_size": np.log(4),
@@ -114,7 +113,7 @@ def test_descriptor_by_hand():
         "spread": 5.0 / spread,
         "elongation": 0.25,
         "centre_distance": np.hypot(8.4 - 3, 11.2 - 4) / spread,
-        "edge_mean": legs.mean() / (cost(instance, tour) / 5),
+        "edge_mean": legs.mean() / (TSP.cost(instance, tour) / 5),
         "edge_variation": legs.std() / legs.mean(),
         "edge_longest": 10 / legs.mean(),
         "straightness": 8 / 28,
@@ -124,5 +123,5 @@ def test_descriptor_by_hand():
         # Two diagonals for two sides: 20 - 12, found once from each of them.
         "untangling": (8 + 0 + 8) / 3 / legs.mean(),
     }
-    assert tuple(expected) == NAMES
+    assert tuple(expected) == SEGMENT_NAMES
     assert found == pytest.approx(expected)

@@ -6,7 +6,7 @@ import pytest
 from offered import problem
 from problems.instances import instance_of
 from specahd.problems.vrptw.baseline import cheapest, insertion, pyvrp
-from specahd.problems.vrptw.checker import check
+from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.geometry import Convention, distances
 
 
@@ -27,7 +27,7 @@ def test_nobody_is_late_by_a_rounding_error():
         due[place] = np.nextafter(time, 0)
     instance = instance_of("vrptw", coords, capacity=20, convention=Convention.EXACT_2D, due=due)
     for solve in (insertion, cheapest):
-        assert check(instance, solve(instance)) == ()
+        assert VRPTW.check(instance, solve(instance)) == ()
 
 
 def test_many_customers_take_seconds():
@@ -45,7 +45,7 @@ def test_many_customers_take_seconds():
     began = time.thread_time()
     solution = cheapest(instance)
     assert time.thread_time() - began < 10
-    assert check(instance, solution) == ()
+    assert VRPTW.check(instance, solution) == ()
     assert len(solution) < instance.size / 5
 
 
@@ -57,5 +57,5 @@ def test_nobody_has_a_unit_of_time_to_lose(convention):
     solvers = (insertion, cheapest, lambda instance: pyvrp(instance, iterations=5))
     for solve in solvers:
         solution = solve(instance)
-        assert check(instance, solution) == ()
+        assert VRPTW.check(instance, solution) == ()
         assert len(solution) == 80

@@ -2,24 +2,28 @@ import numpy as np
 
 from offered import problem
 from problems.instances import instance_of, line
-from specahd.problems.vrptw.descriptor import NAMES
+from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
-from specahd.routing.vehicles import descriptor as shared
 
 
 def test_descriptor_by_hand():
     timed, routes, region = line("vrptw"), ((1, 2, 3), (4,)), Region((2, 3))
-    found = dict(zip(NAMES, problem("vrptw").describe(timed, routes, region), strict=True))
-    untimed = dict(zip(shared.NAMES, shared.describe(timed, routes, region), strict=True))
-    expected = {name: untimed[name] for name in shared.NAMES if name != "demand_variation"} | {
+    found = dict(
+        zip(VRPTW.descriptor_names, problem("vrptw").describe(timed, routes, region), strict=True)
+    )
+    untimed = dict(zip(CVRP.descriptor_names, CVRP().describe(timed, routes, region), strict=True))
+    expected = {
+        name: untimed[name] for name in CVRP.descriptor_names if name != "demand_variation"
+    } | {
         # Customer 2: from 30 to 50, reached at 25; customer 3: at 60 sharp, reached at 45.
         "window_width": (20 + 0) / 2 / 100,
         # The route is back at 95.
         "waiting": (5 + 15) / 95,
         "time_slack": (20 + 0) / 2 / 100,
     }
-    assert tuple(expected) == NAMES
+    assert tuple(expected) == VRPTW.descriptor_names
     np.testing.assert_allclose(list(found.values()), list(expected.values()))
 
 

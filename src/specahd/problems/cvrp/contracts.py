@@ -2,8 +2,7 @@
 
 from specahd.engine import select_groups, select_position, strings
 from specahd.problems.cvrp import construct
-from specahd.problems.cvrp.family import FAMILY
-from specahd.routing.vehicles import customer_groups, interfaces, next_customer, varied_customers
+from specahd.routing.vehicles import customer_groups, interfaces, next_customer
 
 _GOAL = (
     "Capacitated vehicle routing: vehicles of equal capacity start and end at a depot and serve "
@@ -26,19 +25,19 @@ APPEND, CONSTRUCT = next_customer.contracts(
     problem=_PROBLEM,
     runner=construct.rebuild,
     compiled="specahd.problems.cvrp.compiled:REBUILD",
-    varied=varied_customers.VARIED,
+    varied=next_customer.VARIED,
     vocabulary=next_customer.vocabulary(),
 )
 
 ORDERED_GROUPS = select_groups.contract(
     goal=_GOAL,
-    compiled=FAMILY.groups,
+    compiled="specahd.problems.cvrp.engine:GROUPS",
     vocabulary=select_groups.vocabulary([select_groups.ENDS]),
     others=(*select_groups.HAND_WRITTEN, select_groups.STRINGS_AND_ENDS),
 )
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled=FAMILY.positions,
+    compiled="specahd.problems.cvrp.engine:POSITIONS",
     vocabulary=select_position.vocabulary(),
     others=[(strings.greedy_with_blinks, select_position.GREEDY_WITH_BLINKS)],
 )

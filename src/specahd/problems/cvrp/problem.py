@@ -1,42 +1,23 @@
-"""The CVRP as one class, which combines the modules of this folder."""
+"""The CVRP as one class: options, baselines, operators, and the checker F with the cost C."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from specahd.core.ranges import check_choice
-from specahd.engine.insertion import Insertion, insertion_of
-from specahd.problems.cvrp import baseline, checker, generator, instance
-from specahd.problems.cvrp.family import FAMILY
+from specahd.engine.family import Family
+from specahd.engine.insertion import insertion
+from specahd.engine.schedule import many_on_short_routes
+from specahd.problems.cvrp import baseline, instance
 from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.routing.base import PublicSet
+from specahd.routing.base import PublicSet, Violation
 from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
-from specahd.routing.vehicles import descriptor
-from specahd.routing.vehicles.append import Append, CustomerGroups, all_customers
+from specahd.routing.vehicles.feasibility import check_routes, routes_length
 from specahd.routing.vehicles.problem import VehicleProblem
-from specahd.routing.vehicles.routes import Solution
+from specahd.routing.vehicles.routes import Solution, append, construct
 
 _CONVENTIONS = {"rounded": Convention.EUC_2D, "float": Convention.EXACT_2D}
-
-
-def _append(problem: "CVRP") -> Append:
-    # Only a search needs the contracts; reading and checking do not.
-    from specahd.problems.cvrp.contracts import APPEND, CUSTOMER_GROUPS
-
-    return Append(CustomerGroups(CUSTOMER_GROUPS, problem.max_regions, problem.max_size), APPEND)
-
-
-def _construct(problem: "CVRP") -> Append:
-    from specahd.problems.cvrp.contracts import CONSTRUCT
-    from specahd.routing.whole_instance import WholeInstance
-
-    return Append(WholeInstance(all_customers), CONSTRUCT)
-
-
-def _insertion(problem: "CVRP") -> Insertion:
-    from specahd.problems.cvrp.contracts import INSERTION, ORDERED_GROUPS
-
-    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):
@@ -74,16 +55,12 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
-    engine = FAMILY
-    operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
-    descriptor_names = descriptor.NAMES
+    engine = Family(name="cvrp", parted=True, in_turn=many_on_short_routes)
+    operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
 
     from_table = staticmethod(instance.from_vrplib)
     dumps = staticmethod(instance.dumps)
-    generate = staticmethod(generator.generate)
-    cost = staticmethod(checker.cost)
-    check = staticmethod(checker.check)
-    describe = staticmethod(descriptor.describe)
+    generate = staticmethod(instance.generate)
 
     def __init__(
         self,
@@ -103,3 +80,19 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
 
     def read(self, path: Path) -> CVRPInstance:
         return instance.read(path, _CONVENTIONS[self.convention])
+
+    @property
+    def contracts(self) -> ModuleType:
+        from specahd.problems.cvrp import contracts
+
+        return contracts
+
+    @staticmethod
+    def check(instance: CVRPInstance, solution: Solution) -> tuple[Violation, ...]:
+        """Return every violation of coverage and capacity; empty means feasible."""
+        return check_routes(solution, instance.demands, instance.capacity, instance.labels)
+
+    @staticmethod
+    def cost(instance: CVRPInstance, solution: Solution) -> float:
+        """Return the total length of the routes in the instance's convention."""
+        return routes_length(solution, instance.coords, instance.convention, instance.matrix)

@@ -1,17 +1,17 @@
 """Baseline solvers B: deterministic, always feasible."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from specahd.core.errors import ConfigError
-from specahd.problems.sdvrp.deliveries import Delivery, Solution, joined
-from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.core.loop_cache import njit
+from specahd.problems.sdvrp.instance import Delivery, SDVRPInstance, Solution, joined
 from specahd.routing.base import IntArray
 from specahd.routing.groups import nested
 from specahd.routing.kernels.construction import nearest_routes
-from specahd.routing.kernels.deliveries import nearest_deliveries
-from specahd.routing.kernels.distances import distances_of, whole_matrix
+from specahd.routing.kernels.distances import distances_of, leg_length, whole_matrix
 from specahd.routing.vehicles import solver
 
 PERCENTS = (20, 10, 5, 1)
@@ -127,3 +127,55 @@ def cut(
             owners.append(customer)
             pieces.append(left)
     return np.array(owners), np.array(pieces)
+
+
+@njit(cache=True, nogil=True)
+def nearest_deliveries(distances: Any, demands: Any, capacity: int) -> Any:
+    """Build full loads one after another, each time visiting the nearest waiting customer.
+
+    Each customer receives the rest of the load, or its remaining demand if that is
+    less. Ties go to the lowest index.
+
+    Returns
+    -------
+    Lengths of the routes, their customers one after another, and the quantity
+    of each visit.
+    """
+    waiting = len(demands) - 1
+    # Every delivery completes a demand or uses up a load.
+    most = waiting + demands.sum() // capacity + 1
+    values = np.empty(most, np.int64)
+    quantities = np.empty(most, np.int64)
+    lengths = np.zeros(most, np.int64)
+    unserved = np.arange(1, waiting + 1)
+    residual = demands.copy()
+    stops = 0
+    routes = 0
+    current = 0
+    rest = capacity
+    while waiting > 0:
+        if rest == 0:
+            routes += 1
+            current = 0
+            rest = capacity
+        chosen = 0
+        shortest = np.inf
+        for place in range(waiting):
+            node = unserved[place]
+            distance = leg_length(distances, current, node)
+            # Removal leaves `unserved` unordered, so ties compare indices.
+            if distance < shortest or (distance == shortest and node < unserved[chosen]):
+                shortest = distance
+                chosen = place
+        current = unserved[chosen]
+        quantity = min(residual[current], rest)
+        values[stops] = current
+        quantities[stops] = quantity
+        lengths[routes] += 1
+        stops += 1
+        rest -= quantity
+        residual[current] -= quantity
+        if residual[current] == 0:
+            waiting -= 1
+            unserved[chosen] = unserved[waiting]
+    return lengths[: routes + 1], values[:stops], quantities[:stops]

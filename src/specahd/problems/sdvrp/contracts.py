@@ -1,13 +1,200 @@
-"""The contracts of SDVRP."""
+"""The contracts of SDVRP, with what splitting adds to vocabularies and programs by hand."""
 
 import numpy as np
 
-from specahd.engine import seeds, select_groups, select_position
+from specahd.core.vocabulary import Constant, body_of, rule
+from specahd.engine import seeds, select_groups, select_position, strings
 from specahd.engine.interfaces import SPLIT_GROUPS, SPLIT_POSITIONS
-from specahd.problems.sdvrp import construct, interfaces, varied_deliveries, vocabulary
-from specahd.problems.sdvrp.family import FAMILY
+from specahd.problems.sdvrp import construct, interfaces
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
+from specahd.routing.vehicles.next_customer import AnswerForm
+
+_SPLITS = """
+    given = np.concatenate(deliveries)
+    visits = np.bincount(flat, minlength=len(demands))[flat]
+"""
+_GROUP_RULES = (
+    rule("trait", "np.add.reduceat(visits, starts) / sizes", "visits per customer"),
+    rule(
+        "trait",
+        "np.add.reduceat(given / demands[flat], starts) / sizes",
+        "share of its customers' demands",
+    ),
+    rule(
+        "gap",
+        "scale * (1.0 - np.add.reduceat(np.isin(flat, routes[seed]), starts) / sizes)",
+        "lack of shared customers",
+        0.7,
+    ),
+    rule("urgency", "1.0 * visits", "number of visits"),
+    rule("urgency", "given / capacity", "quantity delivered"),
+    rule("urgency", "1.0 - given / demands[flat]", "share of demand that others deliver"),
+)
+
+_DELIVERY = """
+    customer = int(unvisited_nodes[best])
+    most = min(int(residual_demands[customer]), rest_capacity)
+    return (customer, QUANTITY)
+"""
+_CLOSING = """
+    best = np.argmin(score)
+    if current_node != depot and CLOSE:
+        return (depot, 0)
+"""
+_FORM = AnswerForm(
+    choice="    best = np.argmin(score)" + _DELIVERY,
+    closing=_CLOSING.rstrip() + _DELIVERY,
+    once="visit the customer with the least {SCORE} and leave {QUANTITY}",
+    twice="open a route at the customer with the least {SCORE}, go on to the least {SCORE2}, "
+    "and leave {QUANTITY}",
+    until=", but return to the depot early if {CLOSE}",
+    demands="residual_demands",
+    rest="rest_capacity",
+    total="size.sum()",
+)
+_RULES = (
+    rule(
+        "share",
+        "np.minimum(size, rest_capacity) / rest_capacity",
+        "the part of the remaining capacity it would fill",
+    ),
+    rule("share", "1.0 * (size > rest_capacity)", "the need to split"),
+    rule(
+        "share",
+        "np.abs(size - rest_capacity) / np.maximum(size, rest_capacity)",
+        "the misfit of demand and remaining capacity",
+    ),
+    rule("close", "size[best] > rest_capacity", "the next customer would be split"),
+    rule(
+        "close",
+        "size[best] > RATIO * rest_capacity",
+        "the next customer lacks {RATIO} times the remaining capacity",
+    ),
+    rule("quantity", "most", "all that fits", 6),
+    rule("quantity", "max(1, int(PART * most))", "{PART} of what fits", 0.5),
+    rule(
+        "quantity",
+        "int(residual_demands[customer]) % rest_capacity or most",
+        "what exceeds whole loads",
+    ),
+    rule(
+        "quantity",
+        "QUANTITY if PHASE > THRESHOLD else QUANTITY2",
+        "{QUANTITY} while {PHASE} exceeds {THRESHOLD} and {QUANTITY2} otherwise",
+        0.3,
+    ),
+)
+
+
+_IN_PARTS = (
+    "insert whole where the detour is least or, where these cost less together, in parts where "
+    "{VALUE} for what is delivered is least, overlooking each position at a rate of {RATE}; before "
+    "a new route the best part, if a load at its rate costs less than {BOUND}"
+)
+_IN_PARTS_HOLES = {
+    "0.01": "RATE",
+    "detours[position] < lowest * quantity": "VALUE < lowest * quantity",
+    "lowest = detours[position] / quantity": "lowest = VALUE / quantity",
+    "cheapest * capacity < noise[last] * detours[last]": "cheapest * capacity < BOUND",
+}
+_POSITION_RULES = (
+    body_of(strings.greedy_in_parts, _IN_PARTS, 5, _IN_PARTS_HOLES),
+    rule("bound", "noise[last] * detours[last]", "a share of that route's, drawn at random", 2),
+    rule(
+        "bound",
+        "WEIGHT * noise[last] * detours[last]",
+        "{WEIGHT} times a share of that route's, drawn at random",
+    ),
+    rule("bound", "CHANCE * detours[last]", "{CHANCE} of that route's"),
+    rule("score", "SCORE / quantities", "{SCORE} per unit delivered", 2),
+    rule(
+        "score",
+        "SCORE + WEIGHT * depot_distance * (demand - quantities) / capacity",
+        "{SCORE} plus {WEIGHT} depot distances times the load that it still lacks",
+    ),
+    rule("value", "VALUE / quantities[position]", "{VALUE} per unit delivered", 3),
+    rule("share", "quantities[position] / demand", "the part that is delivered"),
+    rule("share", "(1.0 if quantities[position] < demand else 0.0)", "whether it is split"),
+)
+
+
+_IN_PARTS_PROGRAM = (
+    strings.greedy_in_parts,
+    "Insert whole where the detour is least or, where these cost less together, in parts where the "
+    "detour for what is delivered is least, overlooking each position at a rate of 0.01; before a "
+    "new route the best part, if a load at its rate costs less than a share of that route's, drawn "
+    "at random.",
+)
+"""A program that a search begins with, and its idea."""
+
+
+def farthest_first(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> tuple[int, int]:
+    """Open a route at the customer farthest from the depot, and go on to the nearest."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here
+    customer = int(unvisited_nodes[np.argmin(score)])
+    return (customer, min(int(residual_demands[customer]), rest_capacity))
+
+
+def half_saving(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> tuple[int, int]:
+    """Open a route at the farthest customer, and go on between the nearest and the saving."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here - 0.5 * home
+    customer = int(unvisited_nodes[np.argmin(score)])
+    return (customer, min(int(residual_demands[customer]), rest_capacity))
+
+
+def inner_customers(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> tuple[int, int]:
+    """Go to near customers, those near the depot first."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = here + 0.5 * home
+    customer = int(unvisited_nodes[np.argmin(score)])
+    return (customer, min(int(residual_demands[customer]), rest_capacity))
+
+
+_VARIED = (
+    (
+        farthest_first,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here, and leave all that fits.",
+    ),
+    (
+        half_saving,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here minus 0.5 times distance to the depot, and leave all that fits.",
+    ),
+    (
+        inner_customers,
+        "Visit the customer with the least distance from here plus 0.5 times distance to the "
+        "depot, and leave all that fits.",
+    ),
+)
+"""The functions, each with its idea."""
 
 
 def nearest_delivery(
@@ -40,7 +227,7 @@ DELIVERY_GROUPS = customer_groups.contract(
     interfaces.DELIVERY_GROUPS,
     id="delivery_groups",
     problem=_PROBLEM,
-    vocabulary=vocabulary.upper(),
+    vocabulary=customer_groups.vocabulary("np.concatenate(deliveries)", _SPLITS, _GROUP_RULES),
 )
 APPEND, CONSTRUCT = next_customer.contracts(
     interfaces.NEXT_DELIVERY,
@@ -50,8 +237,10 @@ APPEND, CONSTRUCT = next_customer.contracts(
     problem=_PROBLEM,
     runner=construct.rebuild,
     compiled="specahd.problems.sdvrp.compiled:REBUILD",
-    vocabulary=vocabulary.lower(),
-    varied=varied_deliveries.VARIED,
+    vocabulary=next_customer.vocabulary(
+        rules=_RULES, form=_FORM, constants=(Constant("part", 0.1, 0.9),)
+    ),
+    varied=_VARIED,
     leaving=" and leave all that fits",
     asked=" and the quantity delivered there",
 )
@@ -59,15 +248,15 @@ APPEND, CONSTRUCT = next_customer.contracts(
 ORDERED_GROUPS = select_groups.contract(
     SPLIT_GROUPS,
     goal=_GOAL,
-    compiled=FAMILY.groups,
+    compiled="specahd.problems.sdvrp.engine:GROUPS",
     vocabulary=select_groups.vocabulary(),
 )
 INSERTION = select_position.contract(
     SPLIT_POSITIONS,
     seeds.least_detour_per_unit,
     goal=_GOAL,
-    compiled=FAMILY.positions,
-    vocabulary=vocabulary.positions(),
+    compiled="specahd.problems.sdvrp.engine:POSITIONS",
+    vocabulary=select_position.vocabulary(rules=_POSITION_RULES),
     idea="Insert at the position with the least detour per unit delivered.",
-    others=[vocabulary.IN_PARTS],
+    others=[_IN_PARTS_PROGRAM],
 )

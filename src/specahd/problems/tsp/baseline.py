@@ -1,23 +1,17 @@
 """Baseline solvers B: quick, deterministic, always feasible."""
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from specahd.core.loop_cache import njit
 from specahd.engine.neighbours import nearest_neighbours
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.geometry import Convention
-from specahd.routing.kernels.distances import Distances, distances_of
-from specahd.routing.kernels.local_search import improve_tour
-from specahd.routing.kernels.tours import (
-    join_fragments,
-    nearest_tour,
-    pair_distances,
-    walk,
-)
-from specahd.routing.space_filling import along_curve
+from specahd.routing.geometry import Convention, along_curve
+from specahd.routing.kernels.distances import Distances, distances_of, leg_length
 
 NEIGHBOURS = 10
 """Number of neighbours of each node that ``greedy`` considers first."""
@@ -181,3 +175,293 @@ def _points(instance: TSPInstance) -> FloatArray:
     return np.stack(
         (across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)), axis=1
     )
+
+
+@njit(cache=True, nogil=True)
+def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack: float) -> Any:
+    """Return the nearest-neighbour tour from node 0.
+
+    Ties go to the lowest index. The nodes lie in the square cells of a grid,
+    which are searched in rings from the current cell outwards.
+
+    Parameters
+    ----------
+    side
+        The side of a cell, in the unit of ``coords``; infinite puts all nodes into one cell.
+    stretch, slack
+        Nodes at distance d in the convention are at most ``stretch * d + slack``
+        apart in the plane.
+    """
+    size = len(coords)
+    left = coords[:, 0].min()
+    low = coords[:, 1].min()
+    column = ((coords[:, 0] - left) / side).astype(np.int64)
+    row = ((coords[:, 1] - low) / side).astype(np.int64)
+    columns = column.max() + 1
+    rows = row.max() + 1
+    cell = column * rows + row
+    first = np.zeros(columns * rows, np.int64)
+    waiting = np.bincount(cell, minlength=columns * rows)
+    first[1:] = np.cumsum(waiting)[:-1]
+    # The nodes cell by cell; the unvisited nodes come first in each cell.
+    members = np.argsort(cell, kind="mergesort")
+    place = np.empty(size, np.int64)
+    place[members] = np.arange(size)
+    tour = np.zeros(size, np.int64)
+    current = 0
+    for step in range(size):
+        if step > 0:
+            chosen = -1
+            shortest = np.inf
+            ring = 0
+            while chosen < 0 or (ring - 1) * side * (1.0 - 1e-9) <= stretch * shortest + slack:
+                if ring > max(columns, rows):
+                    break
+                across = column[current]
+                along = row[current]
+                for x in range(max(0, across - ring), min(columns, across + ring + 1)):
+                    # In the columns between the outermost ones, only the two ends are in the ring.
+                    stride = 1 if abs(x - across) == ring else 2 * ring
+                    for y in range(along - ring, along + ring + 1, stride):
+                        if y < 0 or y >= rows:
+                            continue
+                        start = first[x * rows + y]
+                        for index in range(start, start + waiting[x * rows + y]):
+                            node = members[index]
+                            distance = leg_length(distances, current, node)
+                            if distance < shortest or (distance == shortest and node < chosen):
+                                shortest = distance
+                                chosen = node
+                ring += 1
+            current = chosen
+            tour[step] = current
+        home = cell[current]
+        waiting[home] -= 1
+        last = members[first[home] + waiting[home]]
+        members[place[current]] = last
+        place[last] = place[current]
+    return tour
+
+
+@njit(cache=True, nogil=True)
+def pair_distances(distances: Any, starts: Any, ends: Any) -> Any:
+    """Return the distance of each pair of nodes."""
+    out = np.empty(len(starts))
+    for pair in range(len(starts)):
+        out[pair] = leg_length(distances, starts[pair], ends[pair])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def join_fragments(starts: Any, ends: Any, neighbours: Any, other_end: Any) -> int:
+    """Join paths end to end in place, trying the pairs in the given order.
+
+    Parameters
+    ----------
+    starts, ends
+        Pairs of nodes.
+    neighbours
+        Shape (n, 2): the neighbours of each node in its path, -1 where there is none.
+    other_end
+        Shape (n,): for each end of a path its other end, which is the node itself if
+        the path is one node. Kept up to date at the ends only.
+
+    Returns
+    -------
+    Number of joins.
+    """
+    joins = 0
+    for pair in range(len(starts)):
+        i = starts[pair]
+        j = ends[pair]
+        if i == j or neighbours[i, 1] >= 0 or neighbours[j, 1] >= 0 or other_end[i] == j:
+            continue
+        neighbours[i, 1 if neighbours[i, 0] >= 0 else 0] = j
+        neighbours[j, 1 if neighbours[j, 0] >= 0 else 0] = i
+        first = other_end[i]
+        last = other_end[j]
+        other_end[first] = last
+        other_end[last] = first
+        joins += 1
+    return joins
+
+
+@njit(cache=True, nogil=True)
+def walk(neighbours: Any) -> Any:
+    """Return the nodes of the one path that ``neighbours`` holds, from its end of lower index."""
+    size = len(neighbours)
+    tour = np.empty(size, np.int64)
+    node = 0
+    while neighbours[node, 1] >= 0:
+        node += 1
+    previous = -1
+    for step in range(size):
+        tour[step] = node
+        following = neighbours[node, 0]
+        if following == previous:
+            following = neighbours[node, 1]
+        previous = node
+        node = following
+    return tour
+
+
+LONGEST_RUN = 3
+"""Most nodes that Or-opt moves together."""
+SMALLEST = 8
+"""Fewest nodes of a tour that is improved, so that all nodes of a move differ."""
+_LEAST_GAIN = 1e-9
+"""Least gain of a move, relative to the edge that it removes: more than rounding errors."""
+
+
+@njit(cache=True, nogil=True)
+def improve_tour(distances: Any, neighbours: Any, tour: Any, longest: int) -> None:
+    """Make moves that shorten a tour until none is found; ``tour`` is changed in place.
+
+    Parameters
+    ----------
+    neighbours
+        The neighbours of each node, nearest first, shape (n, k).
+    longest
+        Most nodes that one move reverses: on large tours the rare longer reversals would take
+        most of the time.
+    """
+    size = len(tour)
+    if size < SMALLEST:
+        return
+    place = np.empty(size, np.int64)
+    place[tour] = np.arange(size)
+    queue = tour.copy()
+    queued = np.ones(size, np.bool_)
+    first = 0
+    waiting = size
+    touched = np.empty(6, np.int64)
+    while waiting > 0:
+        node = queue[first]
+        first = (first + 1) % size
+        waiting -= 1
+        queued[node] = False
+        while True:
+            count = _two_opt(distances, neighbours, tour, place, node, longest, touched)
+            if count == 0:
+                count = _or_opt(distances, neighbours, tour, place, node, longest, touched)
+            if count == 0:
+                break
+            for index in range(count):
+                other = touched[index]
+                if not queued[other]:
+                    queued[other] = True
+                    queue[(first + waiting) % size] = other
+                    waiting += 1
+
+
+@njit(cache=True, nogil=True)
+def _neighbour(tour: Any, place: Any, node: int, step: int) -> Any:
+    at = place[node] + step
+    return tour[0 if at == len(tour) else at]
+
+
+@njit(cache=True, nogil=True)
+def _exchange(tour: Any, place: Any, first: int, second: int, third: int, fourth: int) -> None:
+    """Replace the edges first-second and third-fourth by first-third and second-fourth.
+
+    ``second`` follows ``first`` in the direction in which ``fourth`` follows ``third``.
+    """
+    size = len(tour)
+    if _neighbour(tour, place, first, 1) == second:
+        start, stop = place[second], place[third]
+    else:
+        start, stop = place[third], place[second]
+    length = (stop - start) % size + 1
+    # Reversing the rest of the tour gives the same closed tour.
+    if 2 * length > size:
+        start, stop, length = (stop + 1) % size, (start - 1) % size, size - length
+    for _ in range(length // 2):
+        node = tour[start]
+        other = tour[stop]
+        tour[start] = other
+        place[other] = start
+        tour[stop] = node
+        place[node] = stop
+        start = start + 1 if start + 1 < size else 0
+        stop = stop - 1 if stop > 0 else size - 1
+
+
+@njit(cache=True, nogil=True)
+def _is_far(place: Any, node: int, other: int, longest: int) -> Any:
+    """Return whether two nodes are more than ``longest`` positions apart in both directions."""
+    apart = abs(place[node] - place[other])
+    return min(apart, len(place) - apart) > longest
+
+
+@njit(cache=True, nogil=True)
+def _two_opt(
+    distances: Any, neighbours: Any, tour: Any, place: Any, node: int, longest: int, touched: Any
+) -> int:
+    """Exchange two edges, one of them at ``node``; return how many nodes were ``touched``."""
+    for step in (1, -1):
+        after = _neighbour(tour, place, node, step)
+        joined = leg_length(distances, node, after)
+        for index in range(neighbours.shape[1]):
+            other = neighbours[node, index]
+            gain = joined - leg_length(distances, node, other)
+            if gain <= 0.0:
+                break
+            beyond = _neighbour(tour, place, other, step)
+            if other == after or beyond == node:
+                continue
+            gain += leg_length(distances, other, beyond) - leg_length(distances, after, beyond)
+            if gain <= _LEAST_GAIN * joined or _is_far(place, node, other, longest):
+                continue
+            _exchange(tour, place, node, after, other, beyond)
+            touched[0], touched[1], touched[2], touched[3] = node, after, other, beyond
+            return 4
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _or_opt(
+    distances: Any, neighbours: Any, tour: Any, place: Any, node: int, longest: int, touched: Any
+) -> int:
+    """Move a short run that begins at ``node`` beside one of its neighbours, perhaps reversed."""
+    size = len(tour)
+    for step in (1, -1):
+        before = _neighbour(tour, place, node, -step)
+        end = node
+        for length in range(1, LONGEST_RUN + 1):
+            if length > 1:
+                end = _neighbour(tour, place, end, step)
+            after = _neighbour(tour, place, end, step)
+            joined = leg_length(distances, before, node)
+            saved = (
+                joined + leg_length(distances, end, after) - leg_length(distances, before, after)
+            )
+            if saved <= _LEAST_GAIN * joined:
+                continue
+            for index in range(neighbours.shape[1]):
+                other = neighbours[node, index]
+                distance = leg_length(distances, node, other)
+                if distance >= saved:
+                    break
+                if (step * (place[other] - place[node])) % size < length:
+                    continue
+                for side in (1, -1):
+                    # The run is inserted between two nodes; ``near`` is the first one from its end.
+                    beyond = _neighbour(tour, place, other, side)
+                    if (step * (place[beyond] - place[node])) % size < length:
+                        continue
+                    gain = saved - distance
+                    gain += leg_length(distances, other, beyond) - leg_length(
+                        distances, end, beyond
+                    )
+                    if gain <= _LEAST_GAIN * joined or _is_far(place, node, other, longest):
+                        continue
+                    near, far = (other, beyond) if side == step else (beyond, other)
+                    _exchange(tour, place, before, node, near, far)
+                    if near != after:
+                        _exchange(tour, place, before, near, after, end)
+                    if near == other:
+                        _exchange(tour, place, near, end, node, far)
+                    touched[0], touched[1], touched[2] = node, end, before
+                    touched[3], touched[4], touched[5] = after, other, beyond
+                    return 6
+    return 0

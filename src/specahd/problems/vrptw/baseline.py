@@ -2,20 +2,21 @@
 
 from collections.abc import Iterable
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
+from specahd.core.loop_cache import njit
 from specahd.engine.timed_construction import inserted
-from specahd.problems.vrptw.checker import cost
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import FloatArray
 from specahd.routing.distances import ComputedDistances, is_computed
 from specahd.routing.geometry import Convention
 from specahd.routing.geometry import distances as distances_between
 from specahd.routing.groups import nested, separated
-from specahd.routing.kernels.distances import distances_of, whole_matrix
-from specahd.routing.kernels.timed_construction import inserted_routes, nearest_timed_routes
+from specahd.routing.kernels.distances import distances_of, leg_length, whole_matrix
 from specahd.routing.vehicles import solver
+from specahd.routing.vehicles.feasibility import routes_length
 from specahd.routing.vehicles.routes import Solution
 
 _ROUNDING = 1e-9
@@ -72,7 +73,11 @@ def insertion(instance: VRPTWInstance) -> Solution:
         )
         for by_deadline, reward, patience in product((False, True), (1.0, 2.0), (0.0, 1.0))
     ]
-    return min(solutions, key=lambda solution: cost(instance, solution))
+    return min(solutions, key=lambda solution: _length(instance, solution))
+
+
+def _length(instance: VRPTWInstance, solution: Solution) -> float:
+    return routes_length(solution, instance.coords, instance.measure, instance.matrix)
 
 
 def cheapest(instance: VRPTWInstance) -> Solution:
@@ -129,3 +134,246 @@ def _integral(instance: VRPTWInstance, distances: Iterable[FloatArray]) -> bool:
     rounded = instance.measure not in (Convention.EXACT_2D, Convention.EXPLICIT)
     arrays = times if rounded else chain(times, distances)
     return all(np.array_equal(np.rint(array), array) for array in arrays)
+
+
+@njit(cache=True, nogil=True)
+def nearest_timed_routes(
+    distances: Any,
+    demands: Any,
+    capacity: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+) -> Any:
+    """Build routes one after another, each time visiting the nearest feasible customer.
+
+    Ties go to the lowest index. A route closes when no customer fits, can be reached
+    before its window closes, and leaves time to return to the depot.
+
+    Returns
+    -------
+    Lengths of the routes, and their customers one after another. Each customer
+    must be feasible on a route of its own.
+    """
+    customers = len(demands) - 1
+    values = np.empty(customers, np.int64)
+    lengths = np.zeros(customers, np.int64)
+    home = np.empty(customers + 1)
+    for node in range(customers + 1):
+        home[node] = leg_length(distances, node, 0)
+    unserved = np.arange(1, customers + 1)
+    left = customers
+    routes = 0
+    current = 0
+    rest = capacity
+    time = ready[0]
+    while left > 0:
+        chosen = -1
+        shortest = np.inf
+        for place in range(left):
+            node = unserved[place]
+            if demands[node] > rest:
+                continue
+            distance = leg_length(distances, current, node)
+            # Removal leaves `unserved` unordered, so ties compare indices.
+            if distance > shortest or (distance == shortest and node > unserved[chosen]):
+                continue
+            start = max(time + distance, ready[node])
+            if start <= due[node] and start + service[node] + home[node] <= due[0]:
+                shortest = distance
+                chosen = place
+        if chosen < 0:
+            routes += 1
+            current = 0
+            rest = capacity
+            time = ready[0]
+            continue
+        current = unserved[chosen]
+        rest -= demands[current]
+        time = max(time + shortest, ready[current]) + service[current]
+        values[customers - left] = current
+        lengths[routes] += 1
+        left -= 1
+        unserved[chosen] = unserved[left]
+    return lengths[: routes + 1], values
+
+
+@njit(cache=True, nogil=True)
+def inserted_routes(
+    distances: Any,
+    demands: Any,
+    capacity: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+    margin: float,
+    by_deadline: bool,
+    reward: float,
+    patience: float,
+) -> Any:
+    """Build routes one after another by insertion: Solomon's I1 (1987), with mu = 1.
+
+    A route opens with the unserved customer farthest from the depot, or with the one
+    whose window closes first. The cost of a place in the route is ``1 - patience`` times
+    the detour plus ``patience`` times the delay of the customer after it, and each
+    unserved customer takes its cheapest place. The customer with the largest ``reward``
+    times depot distance minus this cost is inserted. Ties go to the lowest index and to
+    the earliest place.
+
+    Parameters
+    ----------
+    margin
+        Least time between every start of service and its deadline: 0 if sums are
+        exact, else more than their rounding error.
+
+    Returns
+    -------
+    Lengths of the routes, and their customers one after another.
+    """
+    customers = len(demands) - 1
+    values = np.empty(customers, np.int64)
+    lengths = np.zeros(customers, np.int64)
+    served = np.zeros(customers + 1, np.bool_)
+    # The route from depot to depot, departure from each stop, and latest start of its service.
+    stops = np.zeros(customers + 2, np.int64)
+    leave = np.zeros(customers + 2)
+    latest = np.zeros(customers + 2)
+    leave[0] = ready[0]
+    filled = 0
+    routes = 0
+    while filled < customers:
+        node = 0
+        for other in range(1, customers + 1):
+            if served[other]:
+                continue
+            first = (
+                due[other] < due[node]
+                if by_deadline
+                else leg_length(distances, 0, other) > leg_length(distances, 0, node)
+            )
+            if node == 0 or first:
+                node = other
+        place = 1
+        length = 0
+        load = 0
+        while node != 0:
+            served[node] = True
+            load += demands[node]
+            for later in range(length, place - 1, -1):
+                stops[later + 1] = stops[later]
+            stops[place] = node
+            length += 1
+            stops[length + 1] = 0
+            _schedule(distances, ready, due, service, stops, leave, latest, length)
+            node, place = _best_insertion(
+                distances,
+                demands,
+                capacity - load,
+                ready,
+                due,
+                service,
+                margin,
+                reward,
+                patience,
+                served,
+                stops,
+                leave,
+                latest,
+                length,
+            )
+        for step in range(1, length + 1):
+            values[filled] = stops[step]
+            filled += 1
+        lengths[routes] = length
+        routes += 1
+    return lengths[:routes], values
+
+
+@njit(cache=True, nogil=True)
+def _schedule(
+    distances: Any,
+    ready: Any,
+    due: Any,
+    service: Any,
+    stops: Any,
+    leave: Any,
+    latest: Any,
+    length: int,
+) -> None:
+    """Write the departure from each stop of the route, and the latest start of its service."""
+    for step in range(1, length + 1):
+        node = stops[step]
+        leave[step] = (
+            max(leave[step - 1] + leg_length(distances, stops[step - 1], node), ready[node])
+            + service[node]
+        )
+    latest[length + 1] = due[0]
+    for step in range(length, 0, -1):
+        node = stops[step]
+        latest[step] = min(
+            due[node],
+            latest[step + 1] - leg_length(distances, node, stops[step + 1]) - service[node],
+        )
+
+
+@njit(cache=True, nogil=True)
+def _best_insertion(
+    distances: Any,
+    demands: Any,
+    rest: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+    margin: float,
+    reward: float,
+    patience: float,
+    served: Any,
+    stops: Any,
+    leave: Any,
+    latest: Any,
+    length: int,
+) -> Any:
+    """Return the customer to insert and its place; the customer is 0 if none can be inserted."""
+    chosen = 0
+    chosen_place = 0
+    largest = -np.inf
+    for node in range(1, len(demands)):
+        if served[node] or demands[node] > rest:
+            continue
+        cheapest = np.inf
+        cheapest_place = 0
+        for place in range(1, length + 2):
+            start = max(
+                leave[place - 1] + leg_length(distances, stops[place - 1], node), ready[node]
+            )
+            # Every later place leaves after this one.
+            if leave[place - 1] > due[node]:
+                break
+            if start > due[node] - margin:
+                continue
+            after = stops[place]
+            arrival = start + service[node] + leg_length(distances, node, after)
+            if after != 0:
+                arrival = max(arrival, ready[after])
+            if arrival > latest[place] - margin:
+                continue
+            before = leave[place - 1] + leg_length(distances, stops[place - 1], after)
+            if after != 0:
+                before = max(before, ready[after])
+            detour = (
+                leg_length(distances, stops[place - 1], node)
+                + leg_length(distances, node, after)
+                - leg_length(distances, stops[place - 1], after)
+            )
+            cost = (1.0 - patience) * detour + patience * (arrival - before)
+            if cost < cheapest:
+                cheapest = cost
+                cheapest_place = place
+        if cheapest_place == 0:
+            continue
+        gain = reward * leg_length(distances, 0, node) - cheapest
+        if gain > largest:
+            largest = gain
+            chosen = node
+            chosen_place = cheapest_place
+    return chosen, chosen_place

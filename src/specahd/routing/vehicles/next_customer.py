@@ -301,3 +301,68 @@ def contracts(
         "region, all of its customers.",
     )
     return append, construct
+
+
+def farthest_first(
+    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
+) -> int:
+    """Open a route at the customer farthest from the depot, and go on to the nearest."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here
+    return int(unvisited_nodes[np.argmin(score)])
+
+
+def largest_saving(
+    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
+) -> int:
+    """Open a route at the farthest customer, and go on by Clarke and Wright's saving."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here - home
+    return int(unvisited_nodes[np.argmin(score)])
+
+
+def half_saving(
+    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
+) -> int:
+    """Open a route at the farthest customer, and go on between the nearest and the saving."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here - 0.5 * home
+    return int(unvisited_nodes[np.argmin(score)])
+
+
+def inner_customers(
+    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
+) -> int:
+    """Go to near customers, those near the depot first."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = here + 0.5 * home
+    return int(unvisited_nodes[np.argmin(score)])
+
+
+VARIED = (
+    (
+        farthest_first,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here.",
+    ),
+    (
+        largest_saving,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here minus distance to the depot.",
+    ),
+    (
+        half_saving,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here minus 0.5 times distance to the depot.",
+    ),
+    (
+        inner_customers,
+        "Visit the customer with the least distance from here plus 0.5 times distance to the "
+        "depot.",
+    ),
+)
+"""The functions, each with its idea."""

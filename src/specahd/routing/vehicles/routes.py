@@ -1,9 +1,20 @@
-"""Depot routes: put rebuilt customers in place of a region (R, M)."""
+"""Depot routes, and the repair operator ``append``, which builds fresh ones (R, M).
+
+The customers of a region are removed from their routes, and the gaps close. The lower
+program builds new routes for them, one customer after the other. CVRP and VRPTW share
+the operator; in SDVRP, stops have quantities as well.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from specahd.routing.base import IntArray, Region
-from specahd.routing.groups import is_vector
+import numpy as np
+
+from specahd.core.contract import Contract
+from specahd.routing.base import IntArray, Region, RegionSelector, Validation
+from specahd.routing.groups import concatenated, is_vector, validate_groups
+from specahd.routing.whole_instance import WholeInstance
 
 Solution = tuple[tuple[int, ...], ...]
 """Routes of customers, without the depot."""
@@ -58,3 +69,68 @@ def _routes(region: Region, output: Sequence[IntArray]) -> list[tuple[int, ...]]
             routes.append(tuple(current))
             current = []
     return routes
+
+
+@dataclass(frozen=True)
+class CustomerGroups:
+    """Regions that are groups of customers.
+
+    Parameters
+    ----------
+    contract
+        The contract of programs that receive the incumbent as one array of customers per route.
+    max_regions, max_size
+        Most groups kept from one proposal, most customers in each.
+    """
+
+    contract: Contract
+    max_regions: int
+    max_size: int
+
+    def inputs(self, instance: Any, solution: Any) -> tuple[IntArray, ...]:
+        """Return lengths of the routes, their customers, and ``[max_regions, max_size]``."""
+        return (*concatenated(solution), self.budget())
+
+    def budget(self) -> IntArray:
+        return np.array([self.max_regions, self.max_size], np.int64)
+
+    def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
+        return validate_groups(output, instance.size, self.max_regions, self.max_size)
+
+
+def all_customers(instance: Any, solution: Any) -> Region:
+    """Return every customer as one region: the whole instance."""
+    return Region(tuple(range(1, instance.size + 1)))
+
+
+@dataclass(frozen=True)
+class Append:
+    """Fresh routes from the depot for the customers of a region."""
+
+    selector: RegionSelector
+    contract: Contract
+
+    def identity(self, region: Region) -> tuple[int, ...]:
+        """Return the customers of the region in ascending order, as programs receive them."""
+        return tuple(local_customers(region))
+
+    def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
+        """Return the customers of the region in ascending order."""
+        return (np.array(local_customers(region), np.int64),)
+
+    def merge(
+        self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
+    ) -> Solution | None:
+        return merge(solution, region, output)
+
+
+def append(problem: Any) -> Append:
+    """Return the operator of a problem, with its options."""
+    contracts = problem.contracts
+    groups = CustomerGroups(contracts.CUSTOMER_GROUPS, problem.max_regions, problem.max_size)
+    return Append(groups, contracts.APPEND)
+
+
+def construct(problem: Any) -> Append:
+    """Return the operator that builds the whole solution."""
+    return Append(WholeInstance(all_customers), problem.contracts.CONSTRUCT)

@@ -1,13 +1,14 @@
 """The CVRP whose routes may be so long: what it shares with the CVRP comes from there."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from limited_cvrp.family import FAMILY
 from specahd.core.ranges import check_number
-from specahd.engine.insertion import Insertion, insertion_of
+from specahd.engine.family import Family
+from specahd.engine.insertion import insertion
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import POOLS, PublicSet, Violation
@@ -19,12 +20,6 @@ from specahd.routing.vehicles.routes import Solution
 
 _MARGIN = 1e-9
 """The share of the limit that sums of distances may be wrong by."""
-
-
-def _insertion(problem: "LimitedCVRP") -> Insertion:
-    from limited_cvrp.contracts import INSERTION, ORDERED_GROUPS
-
-    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
 
 
 def from_depot(instance: CVRPInstance) -> np.ndarray:
@@ -73,8 +68,8 @@ class LimitedCVRP(CVRP):
     iterated = ""
     references: Sequence[str] = ("nearest",)
     construction = "nearest"
-    engine = FAMILY
-    operators: ClassVar[Operators] = {"insertion": _insertion}
+    engine = Family(name="limited_cvrp", parted=True)
+    operators: ClassVar[Operators] = {"insertion": insertion}
 
     def __init__(
         self,
@@ -90,6 +85,12 @@ class LimitedCVRP(CVRP):
         super().__init__(baseline, repair, max_regions, max_size, *searches)
         check_number("reach", reach, 1.0, 1e6)
         self.reach = reach
+
+    @property
+    def contracts(self) -> ModuleType:
+        from limited_cvrp import contracts
+
+        return contracts
 
     def longest(self, instance: CVRPInstance) -> float:
         """Return the length that no route exceeds, in the unit of distances."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.problems.tsp import construct, lower_vocabulary, upper_vocabulary
+from specahd.problems.tsp import construct
+from specahd.problems.tsp.contracts import lower_vocabulary, upper_vocabulary
 from specahd.routing.base import FloatArray, IntArray
 
 
@@ -46,7 +47,7 @@ PATH_SEGMENTS = Contract.of(
     idea="Take runs at even intervals, each 1 of the allowed size.",
     task=_PROBLEM + "Write the function that decides WHERE to repair: which runs to rebuild.",
     runner=construct.propose,
-    vocabulary=upper_vocabulary.vocabulary(),
+    vocabulary=upper_vocabulary(),
 )
 APPEND = Contract.of(
     select_next_node,
@@ -55,5 +56,5 @@ APPEND = Contract.of(
     idea="Visit the city with the least distance from here.",
     task=_PROBLEM + "Write the function that decides HOW to rebuild a run: the next node.",
     runner=construct.rebuild,
-    vocabulary=lower_vocabulary.vocabulary(),
+    vocabulary=lower_vocabulary(),
 )

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from specahd.problems.tsp import descriptor, instance
-from specahd.problems.tsp.append import AppendNodes, TourSegments
+from specahd.problems.tsp import instance
 from specahd.problems.tsp.instance import Solution, TSPInstance
+from specahd.problems.tsp.problem import AppendNodes, TourSegments, describe_run
 from specahd.routing.base import POOLS, PublicSet, Violation
 from specahd.routing.formats import sol
 from specahd.routing.generation import Slot, instances
 from specahd.routing.geometry import distances, path_length
+from specahd.routing.kernels.descriptors import SEGMENT_NAMES
 from specahd.routing.kernels.distances import fill_distance_matrix
 from specahd.routing.problem import Baselines, Operators, RoutingProblem
 
@@ -54,11 +55,11 @@ class OpenTSP(RoutingProblem[TSPInstance, Solution]):
     references: Sequence[str] = ("nearest",)
     operators: ClassVar[Operators] = {"append": _append}
     smallest_region = 4
-    descriptor_names = descriptor.NAMES
+    descriptor_names = SEGMENT_NAMES
 
     read = staticmethod(instance.read)
     dumps = staticmethod(instance.dumps)
-    describe = staticmethod(descriptor.describe)
+    describe = staticmethod(describe_run)
 
     def __init__(
         self,

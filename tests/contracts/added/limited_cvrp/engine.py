@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from limited_cvrp.family import FAMILY
 from limited_cvrp.lengths import limited
 from specahd.engine import interfaces, strings
 from specahd.engine.runner import LowerProgram, UpperProgram
@@ -26,5 +25,5 @@ class LimitedSearch(Search):
         return limited(super().state_from(arrays, routes, seed), float(arrays["longest"][0]))
 
 
-GROUPS = UpperProgram(FAMILY, LimitedSearch, interfaces.GROUPS, [strings.adjacent_strings])
+GROUPS = UpperProgram(LimitedSearch, interfaces.GROUPS, [strings.adjacent_strings])
 POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks)

@@ -9,12 +9,13 @@ from specahd.engine import interfaces, tour_strings, tours
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import DEMANDS, Search
 from specahd.engine.state import State
-from specahd.problems.tsp.family import FAMILY
 from specahd.routing.base import IntArray
 
 
 class TourSearch(Search):
     """A search for a closed tour."""
+
+    numbered = False
 
     @staticmethod
     def example() -> tuple[dict[str, Any], list[IntArray]]:
@@ -30,7 +31,5 @@ class TourSearch(Search):
         return (tours.flat_tour(self._state.best),)
 
 
-GROUPS = UpperProgram(
-    FAMILY, TourSearch, interfaces.TOUR_GROUPS, [tour_strings.neighbouring_strings]
-)
+GROUPS = UpperProgram(TourSearch, interfaces.TOUR_GROUPS, [tour_strings.neighbouring_strings])
 POSITIONS = LowerProgram(GROUPS, interfaces.TOUR_POSITIONS, tour_strings.greedy_with_blinks)

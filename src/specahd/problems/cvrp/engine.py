@@ -3,9 +3,8 @@
 from specahd.engine import interfaces, route_ends, strings
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
-from specahd.problems.cvrp.family import FAMILY
 
 GROUPS = UpperProgram(
-    FAMILY, Search, interfaces.GROUPS, [strings.adjacent_strings, route_ends.strings_and_ends]
+    Search, interfaces.GROUPS, [strings.adjacent_strings, route_ends.strings_and_ends]
 )
 POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks)

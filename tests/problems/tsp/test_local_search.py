@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from specahd.routing.kernels.local_search import LONGEST_RUN, improve_tour
+from specahd.problems.tsp.baseline import LONGEST_RUN, improve_tour
 
 
 def length(matrix, tour):

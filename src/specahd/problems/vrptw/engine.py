@@ -9,7 +9,6 @@ from specahd.engine import interfaces, strings, timed, timed_strings
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
 from specahd.engine.state import State
-from specahd.problems.vrptw.family import FAMILY
 from specahd.routing.base import IntArray
 
 _TIMES = ("ready_times", "due_times", "service_times")
@@ -29,5 +28,7 @@ class TimedSearch(Search):
         return timed.timed(state, *(arrays[name] for name in _TIMES))
 
 
-GROUPS = UpperProgram(FAMILY, TimedSearch, interfaces.TIMED_GROUPS, [timed_strings.strings_in_time])
+GROUPS = UpperProgram(
+    TimedSearch, interfaces.TIMED_GROUPS, [timed_strings.strings_in_time], shipped="vrptw"
+)
 POSITIONS = LowerProgram(GROUPS, interfaces.TIMED_POSITIONS, strings.greedy_in_time)

@@ -9,12 +9,13 @@ from specahd.engine import deliveries, interfaces, route_ends, strings
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import DEMANDS, Search
 from specahd.engine.state import State
-from specahd.problems.sdvrp.family import FAMILY
 from specahd.routing.base import IntArray
 
 
 class SplitSearch(Search):
     """A search where several routes may deliver to a customer."""
+
+    numbered = False
 
     @staticmethod
     def example() -> tuple[dict[str, Any], list[IntArray]]:
@@ -60,7 +61,6 @@ def _set_apart(
 
 
 GROUPS = UpperProgram(
-    FAMILY,
     SplitSearch,
     interfaces.SPLIT_GROUPS,
     [strings.adjacent_strings, route_ends.strings_and_ends],
