@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from specahd.core.interface import Interface, source_as
+from specahd.core.interface import Body, Interface, source_as
 from specahd.core.program import Level, Program, Tier, canonical_source
 from specahd.core.skill import Skill
 from specahd.core.syntax import parse
@@ -116,7 +116,7 @@ class Contract:
         tier: Tier | None = None,
         rules: tuple[str, ...] = (),
         others: Sequence[tuple[Callable[..., Any], str]] = (),
-        varied: Sequence[tuple[Callable[..., Any], str]] = (),
+        varied: Sequence[tuple[Callable[..., Any] | Body, str]] = (),
     ) -> "Contract":
         """Return the contract of a seed function.
 
@@ -125,8 +125,8 @@ class Contract:
         interface
             The programs' arguments and answer; None if the seed function defines them itself.
         others, varied
-            Further functions, each with its idea. A function may have some of the contract's
-            arguments only; its program gets all of them.
+            Further functions or bodies, each with its idea. A function may have some of the
+            contract's arguments only; its program gets all of them.
         """
         document, dearer = textwrap.dedent(inspect.getsource(seed)), ""
         if interface is not None:
@@ -147,11 +147,10 @@ class Contract:
 
         arguments = tuple(argument.arg for argument in function.args.args)
 
-        def like(other: Callable[..., Any], its: str) -> Program:
-            name = f"{level}-{other.__name__.replace('_', '-')}"
-            return replace(
-                program, id=name, source=source_as(function.name, arguments, other), idea=its
-            )
+        def like(other: Callable[..., Any] | Body, its: str) -> Program:
+            name = other.name if isinstance(other, Body) else other.__name__
+            source = source_as(function.name, arguments, other)
+            return replace(program, id=f"{level}-{name.replace('_', '-')}", source=source, idea=its)
 
         return cls(
             id=id,

@@ -24,6 +24,14 @@ _ROW = re.compile(r"(\w+)(?:: ([^=]+?)(?: = (.+))?)?")
 
 
 @dataclass(frozen=True, slots=True)
+class Body:
+    """A program without its list of arguments, which it may all use: a name and statements."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a program.
 
@@ -143,15 +151,19 @@ class Interface:
         return source_as(self.name, self.names, function)
 
 
-def source_as(name: str, names: Iterable[str], function: Callable[..., Any]) -> str:
-    """Return the canonical source of a function with another name and list of arguments.
+def source_as(name: str, names: Iterable[str], function: Callable[..., Any] | Body) -> str:
+    """Return the canonical source of a function or a body with this name and list of arguments.
 
     Raises
     ------
     ValueError
         The function has an argument that is not in ``names``.
     """
-    [definition] = parse(textwrap.dedent(getsource(function))).body
+    if isinstance(function, Body):
+        source = f"def {function.name}():\n{textwrap.indent(function.text, '    ')}"
+    else:
+        source = textwrap.dedent(getsource(function))
+    [definition] = parse(source).body
     assert isinstance(definition, ast.FunctionDef)
     names = list(names)
     unknown = {argument.arg for argument in definition.args.args}.difference(names)

@@ -25,7 +25,12 @@ APPEND, CONSTRUCT = next_customer.contracts(
     problem=_PROBLEM,
     runner=construct.rebuild,
     compiled="specahd.problems.cvrp.compiled:REBUILD",
-    varied=next_customer.VARIED,
+    varied=next_customer.by_hand(
+        next_customer.FARTHEST_FIRST,
+        next_customer.LARGEST_SAVING,
+        next_customer.HALF_SAVING,
+        next_customer.INNER_CUSTOMERS,
+    ),
     vocabulary=next_customer.vocabulary(),
 )
 

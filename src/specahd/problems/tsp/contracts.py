@@ -11,6 +11,7 @@ from specahd.engine import seeds, select_groups, select_position, tour_vocabular
 from specahd.engine.interfaces import TOUR_GROUPS, TOUR_POSITIONS
 from specahd.problems.tsp import construct, interfaces
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.vehicles.next_customer import HERE, by_hand, nearest, scores
 
 _EVENLY = """
     count = len(route)
@@ -213,48 +214,7 @@ def lower_vocabulary() -> Vocabulary:
             ),
             rule("score", "here", "distance from here", 1.5),
             rule("score", "LENGTH", "{LENGTH}", 0.3),
-            rule("score", "SCORE + WEIGHT * LENGTH", "{SCORE} plus {WEIGHT} times {LENGTH}", 1.5),
-            rule("score", "SCORE - WEIGHT * LENGTH", "{SCORE} minus {WEIGHT} times {LENGTH}", 2.5),
-            rule(
-                "score",
-                "SCORE + WEIGHT * PHASE * LENGTH",
-                "{SCORE} plus {WEIGHT} times {PHASE} times {LENGTH}",
-            ),
-            rule(
-                "score",
-                "SCORE - WEIGHT * PHASE * LENGTH",
-                "{SCORE} minus {WEIGHT} times {PHASE} times {LENGTH}",
-                1.5,
-            ),
-            rule(
-                "score",
-                "SCORE + WEIGHT * scale * SHARE",
-                "{SCORE} plus {WEIGHT} usual steps times {SHARE}",
-            ),
-            rule(
-                "score",
-                "SCORE - WEIGHT * scale * SHARE",
-                "{SCORE} minus {WEIGHT} usual steps times {SHARE}",
-                1.5,
-            ),
-            rule(
-                "score",
-                "SCORE + 1000000.0 * (here > WIDTH * here.min())",
-                "{SCORE} among those at most {WIDTH} times as far as the nearest",
-                0.7,
-            ),
-            rule(
-                "score",
-                "SCORE if PHASE > THRESHOLD else SCORE2",
-                "{SCORE} while {PHASE} exceeds {THRESHOLD} and {SCORE2} otherwise",
-                0.7,
-            ),
-            rule(
-                "score",
-                "SCORE * (1.0 + WEIGHT * SHARE)",
-                "{SCORE} stretched by {WEIGHT} times {SHARE}",
-                0.7,
-            ),
+            *scores("usual steps", 1.5, 2.5, 1.0, 1.5, 1.0, 1.5, 0.7, 0.7, 0.7),
             rule("length", "here", "distance from here", 0.7),
             rule("length", "there", "distance to the destination", 2),
             rule("length", "lonely", "distance to the nearest other candidate", 1.5),
@@ -392,55 +352,30 @@ _VARIED_SEGMENTS = (
 """The functions, each with its idea."""
 
 
-def far_from_end(
-    current_node: int, destination_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
-) -> int:
-    """Go to near nodes, those far from the destination first."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    there = distance_matrix[destination_node, unvisited_nodes]
-    score = here - 0.3 * there
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def outer_nodes(current_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray) -> int:
-    """Go to near nodes, those far from the others first."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
-    apart = between.sum(axis=1) / len(unvisited_nodes)
-    score = here - 0.3 * apart
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def outer_nodes_from_end(
-    current_node: int, destination_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
-) -> int:
-    """Go to near nodes, those far from the others and from the destination first."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    there = distance_matrix[destination_node, unvisited_nodes]
-    between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
-    apart = between.sum(axis=1) / len(unvisited_nodes)
-    score = here - 0.2 * apart - 0.2 * there
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-_VARIED_NODES = (
+_THERE = "there = distance_matrix[destination_node, unvisited_nodes]\n"
+_APART = (
+    "between = distance_matrix[unvisited_nodes][:, unvisited_nodes]\n"
+    "apart = between.sum(axis=1) / len(unvisited_nodes)\n"
+)
+_VISIT = "Visit the city with the least distance from here minus"
+_VARIED_NODES = by_hand(
     (
-        far_from_end,
-        "Visit the city with the least distance from here minus 0.3 times distance to the "
-        "destination.",
+        "far_from_end",
+        HERE + _THERE + "score = here - 0.3 * there\n",
+        f"{_VISIT} 0.3 times distance to the destination",
     ),
     (
-        outer_nodes,
-        "Visit the city with the least distance from here minus 0.3 times mean distance to the "
-        "other candidates.",
+        "outer_nodes",
+        HERE + _APART + "score = here - 0.3 * apart\n",
+        f"{_VISIT} 0.3 times mean distance to the other candidates",
     ),
     (
-        outer_nodes_from_end,
-        "Visit the city with the least distance from here minus 0.2 times mean distance to the "
-        "other candidates minus 0.2 times distance to the destination.",
+        "outer_nodes_from_end",
+        HERE + _THERE + _APART + "score = here - 0.2 * apart - 0.2 * there\n",
+        f"{_VISIT} 0.2 times mean distance to the other candidates minus 0.2 times distance to the "
+        "destination",
     ),
 )
-"""The functions, each with its idea."""
 
 
 def even_segments(
@@ -452,13 +387,6 @@ def even_segments(
     step = max(size - 1, count // max_segments)
     segments = [np.roll(route, -start)[:size] for start in range(0, count - size + 1, step)]
     return segments[:max_segments]
-
-
-def nearest(current_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray) -> int:
-    """Visit the node with the least distance from here."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    score = here
-    return int(unvisited_nodes[np.argmin(score)])
 
 
 _GOAL = (

@@ -13,6 +13,7 @@ from specahd.engine.interfaces import TIMED_GROUPS, TIMED_POSITIONS
 from specahd.problems.vrptw import construct, interfaces
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
+from specahd.routing.vehicles.next_customer import FARTHEST, HERE, HOME
 
 # Without waiting, stop k of a route would start `elapsed` after leaving the depot;
 # waiting shifts it and all that follow, so the shift is a running maximum. Adding
@@ -152,109 +153,6 @@ _POSITION_RULES = (
 )
 
 
-def nearest_in_time(
-    current_node: int,
-    unvisited_nodes: IntArray,
-    current_time: float,
-    ready_times: FloatArray,
-    due_times: FloatArray,
-    distance_matrix: FloatArray,
-) -> int:
-    """Weigh distance, time until service, and urgency as 0.4, 0.4 and 0.2 (Solomon)."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    arrival = current_time + here
-    wait = np.maximum(arrival, ready_times[unvisited_nodes]) - current_time
-    urgency = due_times[unvisited_nodes] - arrival
-    score = 0.4 * here + 0.4 * wait + 0.2 * urgency
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def farthest_first(
-    current_node: int,
-    depot: int,
-    unvisited_nodes: IntArray,
-    current_time: float,
-    ready_times: FloatArray,
-    distance_matrix: FloatArray,
-) -> int:
-    """Open a route at the farthest customer, and go on to those near in place and time."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - current_time
-    score = -home if current_node == depot else here + 0.5 * wait
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def first_due(
-    current_node: int,
-    depot: int,
-    unvisited_nodes: IntArray,
-    current_time: float,
-    ready_times: FloatArray,
-    due_times: FloatArray,
-    distance_matrix: FloatArray,
-) -> int:
-    """Open a route at the customer that is due first, and go on to those near in place and time."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - current_time
-    score = due_times[unvisited_nodes] if current_node == depot else here + wait
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def farthest_saving(
-    current_node: int,
-    depot: int,
-    unvisited_nodes: IntArray,
-    current_time: float,
-    ready_times: FloatArray,
-    distance_matrix: FloatArray,
-) -> int:
-    """Open a route at the farthest customer, and go on by half the saving and the time."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - current_time
-    score = -home if current_node == depot else here - 0.5 * home + 0.5 * wait
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def due_saving(
-    current_node: int,
-    depot: int,
-    unvisited_nodes: IntArray,
-    current_time: float,
-    ready_times: FloatArray,
-    due_times: FloatArray,
-    distance_matrix: FloatArray,
-) -> int:
-    """Open a route at a far customer that is due early, and go on by saving and time."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - current_time
-    score = here - 0.5 * home + wait
-    if current_node == depot:
-        score = due_times[unvisited_nodes] - home
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def first_ready(
-    current_node: int,
-    depot: int,
-    unvisited_nodes: IntArray,
-    current_time: float,
-    ready_times: FloatArray,
-    due_times: FloatArray,
-    distance_matrix: FloatArray,
-) -> int:
-    """Open a route at the customer that is ready first; wait little, and prefer urgent ones."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    start = np.maximum(current_time + here, ready_times[unvisited_nodes])
-    idle = start - current_time - here
-    score = here + 0.3 * idle + 0.1 * (due_times[unvisited_nodes] - start)
-    if current_node == depot:
-        score = ready_times[unvisited_nodes]
-    return int(unvisited_nodes[np.argmin(score)])
-
-
 def planned_insertion(
     current_node: int,
     depot: int,
@@ -326,45 +224,71 @@ def planned_insertion(
     return int(stops[1])
 
 
+_WAIT = "wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - current_time\n"
+_UNTIL_SERVICE = "time until service starts"
+_SAVING = "distance from here minus 0.5 times distance to the depot"
+# After Solomon's nearest neighbour and insertion (1987).
 _VARIED = (
     (
         planned_insertion,
         "Open a route at the customer farthest from the depot; at every stop plan the rest of the "
         "route by the insertion that saves most against a route of its own, go to its first stop.",
     ),
-    (
-        nearest_in_time,
-        "Visit the customer with the least 0.4 times distance from here plus 0.4 times time until "
-        "service starts plus 0.2 times time until its window closes.",
-    ),
-    (
-        farthest_first,
-        "Open a route at the customer farthest from the depot, go on to the least distance from "
-        "here plus 0.5 times time until service starts.",
-    ),
-    (
-        first_due,
-        "Open a route at the customer whose window closes first, go on to the least distance from "
-        "here plus time until service starts.",
-    ),
-    (
-        farthest_saving,
-        "Open a route at the customer farthest from the depot, go on to the least distance from "
-        "here minus 0.5 times distance to the depot plus 0.5 times time until service starts.",
-    ),
-    (
-        due_saving,
-        "Open a route where the window's end minus distance to the depot is least, go on to the "
-        "least distance from here minus 0.5 times distance to the depot plus time until service "
-        "starts.",
-    ),
-    (
-        first_ready,
-        "Open a route at the customer whose window opens first, go on to the least distance from "
-        "here plus 0.3 times the wait plus 0.1 times time from start until its window closes.",
+    *next_customer.by_hand(
+        (
+            "nearest_in_time",
+            HERE
+            + "arrival = current_time + here\n"
+            + "wait = np.maximum(arrival, ready_times[unvisited_nodes]) - current_time\n"
+            + "urgency = due_times[unvisited_nodes] - arrival\n"
+            + "score = 0.4 * here + 0.4 * wait + 0.2 * urgency\n",
+            "Visit the customer with the least 0.4 times distance from here plus 0.4 times "
+            f"{_UNTIL_SERVICE} plus 0.2 times time until its window closes",
+        ),
+        (
+            "farthest_first",
+            HERE + HOME + _WAIT + "score = -home if current_node == depot else here + 0.5 * wait\n",
+            f"{FARTHEST} plus 0.5 times {_UNTIL_SERVICE}",
+        ),
+        (
+            "first_due",
+            HERE
+            + _WAIT
+            + "score = due_times[unvisited_nodes] if current_node == depot else here + wait\n",
+            "Open a route at the customer whose window closes first, go on to the least distance "
+            f"from here plus {_UNTIL_SERVICE}",
+        ),
+        (
+            "farthest_saving",
+            HERE
+            + HOME
+            + _WAIT
+            + "score = -home if current_node == depot else here - 0.5 * home + 0.5 * wait\n",
+            f"{FARTHEST} minus 0.5 times distance to the depot plus 0.5 times {_UNTIL_SERVICE}",
+        ),
+        (
+            "due_saving",
+            HERE
+            + HOME
+            + _WAIT
+            + "score = here - 0.5 * home + wait\n"
+            + "if current_node == depot:\n    score = due_times[unvisited_nodes] - home\n",
+            "Open a route where the window's end minus distance to the depot is least, go on to "
+            f"the least {_SAVING} plus {_UNTIL_SERVICE}",
+        ),
+        (
+            "first_ready",
+            HERE
+            + "start = np.maximum(current_time + here, ready_times[unvisited_nodes])\n"
+            + "idle = start - current_time - here\n"
+            + "score = here + 0.3 * idle + 0.1 * (due_times[unvisited_nodes] - start)\n"
+            + "if current_node == depot:\n    score = ready_times[unvisited_nodes]\n",
+            "Open a route at the customer whose window opens first, go on to the least distance "
+            "from here plus 0.3 times the wait plus 0.1 times time from start until its window "
+            "closes",
+        ),
     ),
 )
-"""The functions, each with its idea."""
 
 
 _GOAL = (

@@ -175,18 +175,8 @@ def vocabulary(
             rule("trait", "radius / scale", "distance of the farthest customer"),
             rule("trait", "reach / scale", "distance of the centre from the depot"),
             rule("trait", "sizes / sizes.mean()", "number of customers", 0.7),
-            rule(
-                "trait",
-                "TRAIT - WEIGHT * TRAIT2",
-                "{TRAIT} minus {WEIGHT} times {TRAIT2}",
-                1.0,
-            ),
-            rule(
-                "trait",
-                "TRAIT + WEIGHT * TRAIT2",
-                "{TRAIT} plus {WEIGHT} times {TRAIT2}",
-                1.5,
-            ),
+            rule("trait", "TRAIT - WEIGHT * TRAIT2", "{TRAIT} minus {WEIGHT} times {TRAIT2}", 1.0),
+            rule("trait", "TRAIT + WEIGHT * TRAIT2", "{TRAIT} plus {WEIGHT} times {TRAIT2}", 1.5),
             rule("trait", "TRAIT * TRAIT2", "{TRAIT} times {TRAIT2}", 2),
             rule("gap", "centre_gap", "distance of centres"),
             rule("gap", "nearest_gap", "least distance of customers"),
@@ -220,9 +210,7 @@ def vocabulary(
                 "{URGENCY} minus {WEIGHT} times {URGENCY2}",
             ),
             rule(
-                "urgency",
-                "URGENCY + WEIGHT * URGENCY2",
-                "{URGENCY} plus {WEIGHT} times {URGENCY2}",
+                "urgency", "URGENCY + WEIGHT * URGENCY2", "{URGENCY} plus {WEIGHT} times {URGENCY2}"
             ),
             *rules,
         ),

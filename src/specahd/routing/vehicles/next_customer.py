@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from specahd.core.contract import Contract
-from specahd.core.interface import Interface
+from specahd.core.interface import Body, Interface
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 from specahd.routing.base import FloatArray, IntArray
@@ -102,50 +102,72 @@ CUSTOMER = AnswerForm(
 )
 """The form of an answer that is the next customer, or the depot."""
 
+# Programs by hand, with which a search begins if search.seeds=varied.
+_NEAREST = "return int(unvisited_nodes[np.argmin(score)])"
+HERE = "here = distance_matrix[current_node, unvisited_nodes]\n"
+HOME = "home = distance_matrix[depot, unvisited_nodes]\n"
+FARTHEST = (
+    "Open a route at the customer farthest from the depot, go on to the least distance from here"
+)
+FARTHEST_FIRST = (
+    "farthest_first",
+    HERE + HOME + "score = -home if current_node == depot else here\n",
+    FARTHEST,
+)
+LARGEST_SAVING = (
+    "largest_saving",
+    HERE + HOME + "score = -home if current_node == depot else here - home\n",
+    f"{FARTHEST} minus distance to the depot",
+)
+HALF_SAVING = (
+    "half_saving",
+    HERE + HOME + "score = -home if current_node == depot else here - 0.5 * home\n",
+    f"{FARTHEST} minus 0.5 times distance to the depot",
+)
+INNER_CUSTOMERS = (
+    "inner_customers",
+    HERE + HOME + "score = here + 0.5 * home\n",
+    "Visit the customer with the least distance from here plus 0.5 times distance to the depot",
+)
+
+_SCORE_FORMS = (
+    ("SCORE + WEIGHT * LENGTH", "{SCORE} plus {WEIGHT} times {LENGTH}"),
+    ("SCORE - WEIGHT * LENGTH", "{SCORE} minus {WEIGHT} times {LENGTH}"),
+    ("SCORE + WEIGHT * PHASE * LENGTH", "{SCORE} plus {WEIGHT} times {PHASE} times {LENGTH}"),
+    ("SCORE - WEIGHT * PHASE * LENGTH", "{SCORE} minus {WEIGHT} times {PHASE} times {LENGTH}"),
+    ("SCORE + WEIGHT * scale * SHARE", "{SCORE} plus {WEIGHT} UNIT times {SHARE}"),
+    ("SCORE - WEIGHT * scale * SHARE", "{SCORE} minus {WEIGHT} UNIT times {SHARE}"),
+    (
+        "SCORE + 1000000.0 * (here > WIDTH * here.min())",
+        "{SCORE} among those at most {WIDTH} times as far as the nearest",
+    ),
+    (
+        "SCORE if PHASE > THRESHOLD else SCORE2",
+        "{SCORE} while {PHASE} exceeds {THRESHOLD} and {SCORE2} otherwise",
+    ),
+    ("SCORE * (1.0 + WEIGHT * SHARE)", "{SCORE} stretched by {WEIGHT} times {SHARE}"),
+)
+
+
+def scores(unit: str, *weights: float) -> tuple[Production, ...]:
+    """Return the productions of a ``score`` from others, with a weight each.
+
+    Parameters
+    ----------
+    unit
+        Words for ``scale``, the unit of lengths that a share is multiplied by.
+    """
+    return tuple(
+        rule("score", template, phrase.replace("UNIT", unit), weight)
+        for (template, phrase), weight in zip(_SCORE_FORMS, weights, strict=True)
+    )
+
+
 _RULES = (
     rule("score", "here", "distance from here", 0.8),
     rule("score", "LENGTH", "{LENGTH}", 0.4),
     rule("score", "-LENGTH", "minus {LENGTH}", 0.2),
-    rule("score", "SCORE + WEIGHT * LENGTH", "{SCORE} plus {WEIGHT} times {LENGTH}", 2),
-    rule("score", "SCORE - WEIGHT * LENGTH", "{SCORE} minus {WEIGHT} times {LENGTH}", 2),
-    rule(
-        "score",
-        "SCORE + WEIGHT * PHASE * LENGTH",
-        "{SCORE} plus {WEIGHT} times {PHASE} times {LENGTH}",
-    ),
-    rule(
-        "score",
-        "SCORE - WEIGHT * PHASE * LENGTH",
-        "{SCORE} minus {WEIGHT} times {PHASE} times {LENGTH}",
-    ),
-    rule(
-        "score",
-        "SCORE + WEIGHT * scale * SHARE",
-        "{SCORE} plus {WEIGHT} mean depot distances times {SHARE}",
-    ),
-    rule(
-        "score",
-        "SCORE - WEIGHT * scale * SHARE",
-        "{SCORE} minus {WEIGHT} mean depot distances times {SHARE}",
-    ),
-    rule(
-        "score",
-        "SCORE + 1000000.0 * (here > WIDTH * here.min())",
-        "{SCORE} among those at most {WIDTH} times as far as the nearest",
-        0.7,
-    ),
-    rule(
-        "score",
-        "SCORE if PHASE > THRESHOLD else SCORE2",
-        "{SCORE} while {PHASE} exceeds {THRESHOLD} and {SCORE2} otherwise",
-        0.7,
-    ),
-    rule(
-        "score",
-        "SCORE * (1.0 + WEIGHT * SHARE)",
-        "{SCORE} stretched by {WEIGHT} times {SHARE}",
-        0.7,
-    ),
+    *scores("mean depot distances", 2, 2, 1.0, 1.0, 1.0, 1.0, 0.7, 0.7, 0.7),
     rule("length", "here", "distance from here"),
     rule("length", "home", "distance to the depot"),
     rule("length", "apart", "mean distance to the other candidates"),
@@ -158,24 +180,12 @@ _RULES = (
         "np.sqrt(here * home)",
         "geometric mean of the distances from here and to the depot",
     ),
-    rule(
-        "length",
-        "np.minimum(here, home)",
-        "lesser of the distances from here and to the depot",
-    ),
-    rule(
-        "length",
-        "np.maximum(here, home)",
-        "greater of the distances from here and to the depot",
-    ),
+    rule("length", "np.minimum(here, home)", "lesser of the distances from here and to the depot"),
+    rule("length", "np.maximum(here, home)", "greater of the distances from here and to the depot"),
     rule("length", "here ** 2 / scale", "squared distance from here"),
     rule("length", "home ** 2 / scale", "squared distance to the depot"),
     rule("share", "size / max(size.max(), 1)", "the relative demand"),
-    rule(
-        "share",
-        "size / max(rest_capacity, 1)",
-        "the part of the remaining capacity it takes",
-    ),
+    rule("share", "size / max(rest_capacity, 1)", "the part of the remaining capacity it takes"),
     rule("share", "LENGTH / (LENGTH + scale)", "the saturated {LENGTH}"),
     rule(
         "share",
@@ -257,7 +267,7 @@ def contracts(
     runner: Callable[..., Any],
     compiled: str,
     vocabulary: Vocabulary,
-    varied: Sequence[tuple[Callable[..., Any], str]],
+    varied: Sequence[tuple[Callable[..., Any] | Body, str]],
     leaving: str = "",
     asked: str = "",
 ) -> tuple[Contract, Contract]:
@@ -303,66 +313,18 @@ def contracts(
     return append, construct
 
 
-def farthest_first(
-    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
-) -> int:
-    """Open a route at the customer farthest from the depot, and go on to the nearest."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    score = -home if current_node == depot else here
-    return int(unvisited_nodes[np.argmin(score)])
+def by_hand(
+    *rows: tuple[str, str, str], answer: str = _NEAREST, leaving: str = ""
+) -> tuple[tuple[Body, str], ...]:
+    """Return programs by hand, each with its idea; each is shown and varied by itself.
 
-
-def largest_saving(
-    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
-) -> int:
-    """Open a route at the farthest customer, and go on by Clarke and Wright's saving."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    score = -home if current_node == depot else here - home
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def half_saving(
-    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
-) -> int:
-    """Open a route at the farthest customer, and go on between the nearest and the saving."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    score = -home if current_node == depot else here - 0.5 * home
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-def inner_customers(
-    current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
-) -> int:
-    """Go to near customers, those near the depot first."""
-    here = distance_matrix[current_node, unvisited_nodes]
-    home = distance_matrix[depot, unvisited_nodes]
-    score = here + 0.5 * home
-    return int(unvisited_nodes[np.argmin(score)])
-
-
-VARIED = (
-    (
-        farthest_first,
-        "Open a route at the customer farthest from the depot, go on to the least distance from "
-        "here.",
-    ),
-    (
-        largest_saving,
-        "Open a route at the customer farthest from the depot, go on to the least distance from "
-        "here minus distance to the depot.",
-    ),
-    (
-        half_saving,
-        "Open a route at the customer farthest from the depot, go on to the least distance from "
-        "here minus 0.5 times distance to the depot.",
-    ),
-    (
-        inner_customers,
-        "Visit the customer with the least distance from here plus 0.5 times distance to the "
-        "depot.",
-    ),
-)
-"""The functions, each with its idea."""
+    Parameters
+    ----------
+    rows
+        Names of the programs, statements that set ``score``, and ideas without a full stop.
+    answer
+        Statements after those.
+    leaving
+        Words for what these do in addition.
+    """
+    return tuple((Body(name, lines + answer), f"{idea}{leaving}.") for name, lines, idea in rows)
