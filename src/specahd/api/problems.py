@@ -16,8 +16,15 @@ from specahd.core.plain import convert
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
-from specahd.routing.formats import stops, unread
-from specahd.routing.formats.kinds import MATRIX, STOP_COLUMNS, STOPS, column_of, identify
+from specahd.routing.formats import stops
+from specahd.routing.formats.kinds import (
+    MATRIX,
+    STOP_COLUMNS,
+    STOPS,
+    column_of,
+    identify,
+    unreadable_error,
+)
 from specahd.routing.formats.text import read_text
 
 if TYPE_CHECKING:
@@ -254,7 +261,7 @@ def read(
         with suppress(FileError):
             found.append(ProblemInstance(chosen, chosen.read(path)))
     if not found:
-        raise unread.unreadable_error(path, text, files.choices("problem"))
+        raise unreadable_error(path, text, files.choices("problem"))
     if len(found) > 1:
         can = " and ".join(instance.problem.name for instance in found)
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")

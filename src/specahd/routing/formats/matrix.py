@@ -1,4 +1,6 @@
-"""Distance matrices as CSV: a row of numbers for each stop, optionally with the stops' names.
+"""Distance matrices: EXPLICIT edge weights in the layouts of TSPLIB, and CSV.
+
+A CSV file has a row of numbers for each stop, optionally with the stops' names.
 
 ::
 
@@ -16,6 +18,7 @@ from itertools import chain, islice
 from math import isnan
 from pathlib import Path
 from tokenize import TokenError
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +27,14 @@ from specahd.core.errors import FileError
 from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
-from specahd.routing.formats.ranges import number_of
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of
+from specahd.routing.formats.sections import Sections
 from specahd.routing.formats.text import read_regular_file, read_text
-from specahd.routing.formats.weights import DISTANCE
+from specahd.routing.geometry import Convention
 
+DISTANCE = Range(0, 1e9)
+"""Range of distances, in which squares and sums stay finite and exact."""
 _NUMPY = ".npy"
 _LONGEST_HEADER = 1000
 """Most bytes of a NumPy file's header; that of a matrix has 128."""
@@ -197,3 +203,86 @@ def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileE
             f"the distance {matrix[start, end]:g} to stop {end + 1}",
             f"{matrix[end, start]:g} as on the way back (docs/limits.md: how to make ways equal)",
         )
+
+
+def _full(size: int) -> tuple[Any, Any]:
+    rows, columns = np.divmod(np.arange(size * size), size)
+    return rows, columns
+
+
+def _upper(size: int) -> tuple[Any, Any]:
+    return np.triu_indices(size, 1)
+
+
+def _lower(size: int) -> tuple[Any, Any]:
+    return np.tril_indices(size, -1)
+
+
+# A column-wise triangle is the other triangle row by row.
+LAYOUTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
+    "FULL_MATRIX": _full,
+    "UPPER_ROW": _upper,
+    "LOWER_COL": _upper,
+    "LOWER_ROW": _lower,
+    "UPPER_COL": _lower,
+    "UPPER_DIAG_ROW": np.triu_indices,
+    "LOWER_DIAG_COL": np.triu_indices,
+    "LOWER_DIAG_ROW": np.tril_indices,
+    "UPPER_DIAG_COL": np.tril_indices,
+}
+"""Indices of the entries in reading order, by EDGE_WEIGHT_FORMAT."""
+
+
+def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatArray | None:
+    """Return the symmetric matrix of EDGE_WEIGHT_SECTION with a diagonal of zeros.
+
+    Parameters
+    ----------
+    size
+        Number of nodes.
+    convention
+        How the file measures distances.
+
+    Returns
+    -------
+    Shape (size, size); None unless the file is EXPLICIT.
+
+    Raises
+    ------
+    FileError
+        The layout is unknown, entries are missing, negative or not finite, a
+        full matrix is not symmetric, or there are entries and the file is not
+        EXPLICIT.
+    """
+    if convention is not Convention.EXPLICIT:
+        if "EDGE_WEIGHT_SECTION" in sections:
+            raise sections.error(
+                "holds EDGE_WEIGHT_SECTION beside EDGE_WEIGHT_TYPE "
+                f"{sections.fields['EDGE_WEIGHT_TYPE'].upper()}, expected EXPLICIT"
+            )
+        return None
+    layout = sections.choice("EDGE_WEIGHT_FORMAT", {name: name for name in LAYOUTS})
+    numbers = sections.read_numbers("EDGE_WEIGHT_SECTION")
+    expected = size * (size + (1 if "DIAG" in layout else -1)) // 2
+    if layout == "FULL_MATRIX":
+        expected = size * size
+    # This check precedes any array of that size: a broken file may state any DIMENSION.
+    if numbers.size != expected:
+        raise sections.error(
+            f"EDGE_WEIGHT_SECTION holds {numbers.size} numbers, expected {expected} "
+            f"({layout}, DIMENSION {size})"
+        )
+    rows, columns = LAYOUTS[layout](size)
+    for place in DISTANCE.outside(numbers):
+        raise sections.error(f"EDGE_WEIGHT_SECTION holds {numbers[place]:g}, expected {DISTANCE}")
+    matrix = np.zeros((size, size))
+    matrix[rows, columns] = numbers
+    if layout != "FULL_MATRIX":
+        matrix[columns, rows] = numbers
+    elif not np.array_equal(matrix, matrix.T):
+        raise sections.error(
+            "EDGE_WEIGHT_SECTION is not symmetric, expected equal ways back (docs/limits.md: how "
+            "to make ways equal)"
+        )
+    np.fill_diagonal(matrix, 0.0)
+    return matrix

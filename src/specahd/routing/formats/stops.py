@@ -9,33 +9,76 @@
 The first line names the columns. Stops have ``x,y``, with straight unrounded distances, or
 ``lon,lat`` in degrees, with great-circle distances in whole metres, or a distance matrix. The depot
 is the row named depot, else the first. Customers are numbered from 1 in the order of the file,
-without the depot. A TSP has no depot: its nodes are the rows in the order of the file.
+without the depot. A TSP has no depot: its nodes are the rows in the order of the file. Times are
+numbers, or clock times, which are converted to seconds.
 """
 
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from math import isnan, nan
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import ConfigError, FileError, FileWarning
 from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
-from specahd.routing.formats import heading, kinds, matrix, stop_times
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats import kinds, matrix
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.rows import DecimalCommas, Row, read_rows
-from specahd.routing.formats.vrplib import COORDINATE, LARGEST, VRPLIBData
+from specahd.routing.formats.vrplib import (
+    COORDINATE,
+    LARGEST,
+    TIME,
+    TimeWindows,
+    VRPLIBData,
+    expected_times,
+)
 from specahd.routing.geometry import Convention, distances, great_circles, projected
 from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
 _MOST_DECIMALS = 6
 NamedArray = tuple[NDArray[Any], Sequence[str] | None]
+_TIMES = ("ready", "due", "service")
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_FORMS = "08:30, 20:30 for 8.30 pm, 32:30 on the next day, or 00:05 for five minutes"
+_ROUNDING = 1e-9
+"""Upper bound on the relative error of times multiplied by the speed, and of their sums."""
+_FASTEST = 25.0
+"""Most metres that a vehicle plausibly comes in a second on roads: 90 km/h."""
+_QUICK = 1e-3
+"""Least usual duration of a trip from the depot, as a share of the day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Travel:
+    """Distances of the stops, and the speed of vehicles.
+
+    Parameters
+    ----------
+    depot
+        The distance of each stop from the depot; 0 for the depot itself.
+    farthest
+        Upper bound on the distance between two stops.
+    speed
+        The distance travelled in one unit of time, None if unknown.
+    metres
+        Whether distances are metres.
+    """
+
+    depot: FloatArray
+    farthest: float
+    speed: float | None
+    metres: bool
 
 
 def read(
@@ -80,7 +123,7 @@ def read(
     if timed:
         measured = degrees is not None and options.matrix is None
         travel = _travel(coords, weights, options.speed, metres=measured)
-        windows, labels = stop_times.read(rows, travel)
+        windows, labels = _read_times(rows, travel)
     demands, capacity, decimals = _demands(path, rows, columns, options)
     data = VRPLIBData(
         name=path.stem,
@@ -126,7 +169,7 @@ def _rows(path: Path, text: str, options: TableOptions) -> tuple[Sequence[str], 
     kinds.refuse_other(path, text, [kinds.STOPS], "a table of stops")
     header, *rows = read_rows(path, text) or [Row(path, 1, {})]
     ignored = [name for name in (options.ignore or "").split(",") if name.strip()]
-    columns = heading.read_heading(header, rows, ignored)
+    columns = _read_heading(header, rows, ignored)
     commas = DecimalCommas()
     found = []
     for row in rows:
@@ -297,10 +340,215 @@ def _decimals(number: Decimal) -> int:
 
 def _travel(
     coords: FloatArray | None, weights: FloatArray | None, speed: float | None, *, metres: bool
-) -> stop_times.Travel:
+) -> _Travel:
     if weights is not None:
-        return stop_times.Travel(weights[0], float(weights.max()), speed, metres)
+        return _Travel(weights[0], float(weights.max()), speed, metres)
     assert coords is not None  # one of the two is given
     farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
     depot = distances(coords[0], coords, Convention.EXACT_2D)
-    return stop_times.Travel(depot, farthest, speed, metres)
+    return _Travel(depot, farthest, speed, metres)
+
+
+def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:
+    """Return the columns that the first line names; ``""`` for one that is left out.
+
+    pandas and R write a first column that has no heading and numbers the rows. It becomes the
+    column ``name``, or is left out if there is a column of that name.
+
+    Parameters
+    ----------
+    ignored
+        The names of columns to leave out.
+
+    Raises
+    ------
+    FileError
+        A column is not supported, occurs twice, or has no heading.
+    ConfigError
+        A column to leave out does not exist.
+    """
+    words = dict(enumerate(header.cells.values(), start=1))
+    left_out = {_bare(name): name for name in ignored}
+    for name, word in left_out.items():
+        if name not in map(_bare, words.values()):
+            raise ConfigError(
+                f"Expected ignore to name columns of {header.path}, which has no {word[:40]!r}."
+            )
+    words = {place: word for place, word in words.items() if _bare(word) not in left_out}
+    columns = [
+        kinds.column_of(words[place]) if place in words else ""
+        for place in range(1, len(header.cells) + 1)
+    ]
+    if 1 in words and not columns[0] and _number_the_rows(rows):
+        columns[0] = "" if "name" in columns else "name"
+        del words[1]
+    known = ", ".join(kinds.STOP_COLUMNS)
+    for place, word in words.items():
+        name = columns[place - 1]
+        if not name:
+            raise header.error(
+                f"no heading for column {place}",
+                f"one of {known}, or no such column (pandas leaves it out with index=False)",
+            )
+        if name not in kinds.STOP_COLUMNS:
+            raise header.error(
+                f"the column {name[:40]!r}, which is not supported and may be a constraint",
+                f"only {known}; {_cure(word)}",
+            )
+        same = [word for word in words.values() if kinds.column_of(word) == name]
+        if len(set(map(str.lower, same))) > 1:
+            both = " and ".join(word[:40] for word in same)
+            raise header.error(f"the columns {both}, which both mean {name}", "one of them")
+        if len(same) > 1:
+            raise header.error(f"the column {name} twice", "it once")
+    return columns
+
+
+def _cure(word: str) -> str:
+    # The names in ignore= are separated by commas.
+    return "rename it" if "," in word else f"ignore={word[:40]} leaves it out"
+
+
+def _bare(word: str) -> str:
+    return " ".join(word.casefold().split())
+
+
+def _number_the_rows(rows: Sequence[Row]) -> bool:
+    """Return whether the first column numbers the rows, from 0 or from 1."""
+    cells = [row.cells["0"] for row in rows]
+    return any(cells == [str(start + place) for place in range(len(rows))] for start in (0, 1))
+
+
+def _read_times(rows: Sequence[Row], travel: _Travel) -> tuple[TimeWindows, Labels]:
+    """Return ready, due and service times, multiplied by the speed into the unit of distances.
+
+    Parameters
+    ----------
+    rows
+        Rows of the stops, the depot's first.
+
+    Returns
+    -------
+    The times, and the format of the file's times.
+
+    Raises
+    ------
+    FileError
+        A time is out of its range, or a vehicle that serves this stop only is late.
+
+    Warns
+    -----
+    FileWarning
+        The speed that follows from the file is implausible.
+    """
+    speed = travel.speed or 1.0
+    clock = any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in _TIMES)
+    ready, due, service = (
+        np.array([_time(row, name, clock, TIME.high / speed) for row in rows]) for name in _TIMES
+    )
+    labels = Labels(clock=clock, loading=float(np.nan_to_num(service[0])))
+    for place in np.flatnonzero(due < np.nan_to_num(ready)).tolist():
+        raise rows[place].error(
+            f"the due time {rows[place].cells['due']}",
+            f"at least the ready time {rows[place].cells['ready']}",
+        )
+    _warn_of_speed(rows[0], ready, due, travel, labels)
+    ready, due, service = speed * np.nan_to_num(ready), speed * due, speed * np.nan_to_num(service)
+    # Vehicles are loaded before they leave.
+    ready[0] += service[0]
+    service[0] = 0.0
+    if speed != 1:
+        due *= 1 + _ROUNDING
+    # No route can take longer, so that service at a stop without a due time is never late.
+    horizon = ready.max() + service.sum() + travel.farthest * (len(rows) + 1)
+    due = np.where(np.isnan(due), max(horizon, np.nanmax(due, initial=0.0)), due)
+    windows = TimeWindows(ready, due, service, speed=speed)
+    _expect_in_time(rows, windows, travel, labels)
+    return windows, labels
+
+
+def _time(row: Row, column: str, clock: bool, latest: float) -> float:
+    """Return the time in a column, nan if it is empty."""
+    word = row.cells.get(column)
+    if not word:
+        return nan
+    if not clock or word == "0":
+        accepted = Range(0, latest)
+        time = number_of(word)
+        if isnan(time):
+            expected = f"{accepted}, or clock times in all cells: {_FORMS}"
+            raise row.error(row.raw_value(column), expected)
+        if time not in accepted and column != "service":
+            raise row.error(row.raw_value(column), expected_times(time, str(accepted)))
+        return row.number(column, accepted)
+    parts = _CLOCK.fullmatch(word)
+    seconds = nan
+    if parts is not None:
+        hours, minutes, rest = (int(part or 0) for part in parts.groups())
+        seconds = 3600 * hours + 60 * minutes + rest
+    if not seconds <= latest:
+        expected = f"a clock time as in other cells: {_FORMS}"
+        raise row.error(row.raw_value(column), expected)
+    return seconds
+
+
+def _warn_of_speed(
+    depot: Row, ready: FloatArray, due: FloatArray, travel: _Travel, labels: Labels
+) -> None:
+    """Warn of an implausible speed, which is most likely a mistake."""
+    speed = travel.speed or 1.0
+    unit = "second" if labels.clock else "unit of time"
+    cure = f"speed= says how far a vehicle comes in one {unit}"
+    begin = min(_stated(ready), default=0.0)
+    # Some files give a due time that is never reached, for some stops or for the depot.
+    ends = [(end - begin, "the depot closes after") for end in _stated(due[:1])]
+    if closes := _stated(due[1:]):
+        ends.append((median(closes) - begin, "half of them close within"))
+    day, closing = min(ends, default=(0.0, ""))
+    # A day of more than 1,440 is hardly one of minutes, nor is a speed below 200 one of them.
+    seconds = labels.clock or day > 1440
+    if travel.metres and travel.speed is None:
+        meaning = f"a vehicle comes 1 metre in one {unit}"
+    elif travel.metres and seconds and _FASTEST < speed < 200:
+        meaning = f"a vehicle comes {3.6 * speed:.0f} km in an hour"
+        cure = f"speed= is metres in one second, {speed / 3.6:.2f} for {speed:g} km/h"
+    else:
+        distances = travel.depot[travel.depot > 0]
+        trip = float(np.median(distances)) / speed if distances.size else day
+        if trip >= _QUICK * day:
+            return
+        meaning = (
+            f"half of the stops are at most {labels.time(trip)} from the depot, and {closing} "
+            f"{labels.time(day)}"
+        )
+    warnings.warn(f"{depot.path}: {meaning}; {cure}.", FileWarning, stacklevel=2)
+
+
+def _stated(times: FloatArray) -> list[float]:
+    stated: list[float] = times[~np.isnan(times)].tolist()
+    return stated
+
+
+def _expect_in_time(
+    rows: Sequence[Row], windows: TimeWindows, travel: _Travel, labels: Labels
+) -> None:
+    """Refuse a stop that no vehicle can serve in time."""
+    cure = "" if travel.speed else "; speed= says how far it comes in one unit of time"
+
+    def format_time(time: float) -> str:
+        return labels.time(time / windows.speed, digits=10)
+
+    arrival = windows.ready[0] + travel.depot
+    for place in np.flatnonzero(arrival > windows.due).tolist():
+        raise rows[place].error(
+            f"the due time {rows[place].cells['due']}",
+            f"at least {format_time(arrival[place])}, when a vehicle from the depot arrives{cure}",
+        )
+    returns = np.maximum(arrival, windows.ready) + windows.service + travel.depot
+    for place in np.flatnonzero(returns > windows.due[0]).tolist():
+        start = max(arrival[place], windows.ready[place])
+        raise rows[place].error(
+            f"a stop that is served at {format_time(start)} at the earliest, its vehicle back "
+            f"at the depot at {format_time(returns[place])}",
+            f"at most the depot's due time {rows[0].cells['due']} in line {rows[0].line}{cure}",
+        )

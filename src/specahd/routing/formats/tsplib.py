@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from specahd.routing.base import FloatArray
+from specahd.routing.formats.matrix import read_matrix
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.vrplib import (
@@ -20,7 +21,6 @@ from specahd.routing.formats.vrplib import (
     distance_lines,
     warn_of_rounding,
 )
-from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
 
 _INSTANCE = Layout(

@@ -9,9 +9,9 @@ import numpy as np
 from specahd.core.errors import FileWarning
 from specahd.core.settings import LARGEST_CAPACITY
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.formats.matrix import read_matrix
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
-from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention, distances
 from specahd.routing.labels import Labels
 
