@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from specahd.routing.base import IntArray
 from specahd.routing.formats import sdvrp
 from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.generation import LAYOUTS, SIDE, Slot, instances, uniform
-from specahd.routing.groups import concatenated, is_vector
+from specahd.routing.groups import is_vector
 from specahd.routing.vehicles.instance import VehicleInstance
 
 MOST_LOADS = 200_000
@@ -92,18 +92,15 @@ def quantities(solution: Solution, demands: IntArray) -> tuple[tuple[int, ...], 
     )
 
 
-def flat(solution: Solution, demands: IntArray) -> tuple[IntArray, IntArray]:
-    """Return customers and quantities of a feasible solution, with 0 between two routes."""
-    lengths, customers = concatenated(stops(solution))
-    _, given = concatenated(quantities(solution, demands))
-    ends = np.cumsum(lengths)
-    return np.insert(customers, ends, 0), np.insert(given, ends, 0)
-
-
 def unflat(arrays: Sequence[IntArray]) -> Solution | None:
-    """Return the solution of arrays as :func:`flat` returns them; None if they are malformed.
+    """Return the solution of two arrays; None if they are malformed.
 
     Feasibility is not checked here.
+
+    Parameters
+    ----------
+    arrays
+        Customers with 0 between two routes, and quantities, of the same shape.
     """
     if len(arrays) != 2 or not all(is_vector(array) for array in arrays):
         return None
@@ -119,7 +116,7 @@ def unflat(arrays: Sequence[IntArray]) -> Solution | None:
     return tuple(tuple(route) for route in routes if route)
 
 
-def joined(pairs: Iterable[tuple[int, int]]) -> Route:
+def joined(pairs: Iterable[tuple[int, Any]]) -> Route:
     """Return the deliveries of one route; those to the same customer are joined at the first."""
     quantities: dict[int, int] = {}
     for customer, quantity in pairs:

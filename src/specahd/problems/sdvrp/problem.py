@@ -18,7 +18,6 @@ from specahd.problems.sdvrp.instance import (
     Route,
     SDVRPInstance,
     Solution,
-    flat,
     joined,
     quantities,
     stops,
@@ -74,7 +73,13 @@ def merge(
     most
         Maximum number of stops; output of more than twice as many entries is malformed.
     """
-    rebuilt = _routes(region, output, most)
+    if len(output) != 2 or not all(map(is_vector, output)):
+        return None
+    local, amounts = output
+    # There is at most one separator after each stop.
+    if not 1 <= local.size <= 2 * most or local.min() < 0 or local.max() > len(region.nodes):
+        return None
+    rebuilt = unflat((np.array([0, *local_customers(region)])[local], amounts))
     if rebuilt is None:
         return None
     members = set(region.nodes)
@@ -83,28 +88,7 @@ def merge(
         rest = tuple(delivery for delivery in route if delivery[0] not in members)
         if rest:
             kept.append(rest)
-    return (*kept, *rebuilt)
-
-
-def _routes(region: Region, output: Sequence[IntArray], most: int) -> list[Route] | None:
-    if len(output) != 2 or not all(is_vector(array) for array in output):
-        return None
-    local, amounts = output
-    # There is at most one separator after each stop.
-    if local.size != amounts.size or not 1 <= local.size <= 2 * most:
-        return None
-    if local.min() < 0 or local.max() > len(region.nodes):
-        return None
-    customers = local_customers(region)
-    routes: list[Route] = []
-    current: list[tuple[int, int]] = []
-    for index, amount in zip([*local.tolist(), 0], [*amounts.tolist(), 0], strict=True):
-        if index:
-            current.append((customers[index - 1], amount))
-        elif current:
-            routes.append(joined(current))
-            current = []
-    return routes
+    return (*kept, *map(joined, rebuilt))
 
 
 def _append(problem: "SDVRP") -> AppendDeliveries:
@@ -162,7 +146,10 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
         return tuple((Delivery(*pair),) for pair in pairs)
 
     def flat(self, instance: SDVRPInstance, solution: Solution) -> tuple[IntArray, ...]:
-        return flat(solution, instance.demands)
+        lengths, customers = concatenated(stops(solution))
+        _, given = concatenated(quantities(solution, instance.demands))
+        ends = np.cumsum(lengths)
+        return np.insert(customers, ends, 0), np.insert(given, ends, 0)
 
     def unflat(self, instance: SDVRPInstance, arrays: Sequence[IntArray]) -> Solution | None:
         return unflat(arrays)

@@ -14,6 +14,7 @@ from specahd.routing.distances import ComputedDistances, is_computed
 from specahd.routing.geometry import Convention
 from specahd.routing.geometry import distances as distances_between
 from specahd.routing.groups import nested, separated
+from specahd.routing.kernels.construction import nearest_routes
 from specahd.routing.kernels.distances import distances_of, leg_length, whole_matrix
 from specahd.routing.vehicles import solver
 from specahd.routing.vehicles.feasibility import routes_length
@@ -30,13 +31,11 @@ def nearest(instance: VRPTWInstance) -> Solution:
     """
     windows = instance.windows
     return nested(
-        *nearest_timed_routes(
+        *nearest_routes(
             distances_of(instance.coords, instance.measure, instance.matrix),
             instance.demands,
             instance.capacity,
-            windows.ready,
-            windows.due,
-            windows.service,
+            (windows.ready, windows.due, windows.service),
         )
     )
 
@@ -134,68 +133,6 @@ def _integral(instance: VRPTWInstance, distances: Iterable[FloatArray]) -> bool:
     rounded = instance.measure not in (Convention.EXACT_2D, Convention.EXPLICIT)
     arrays = times if rounded else chain(times, distances)
     return all(np.array_equal(np.rint(array), array) for array in arrays)
-
-
-@njit(cache=True, nogil=True)
-def nearest_timed_routes(
-    distances: Any,
-    demands: Any,
-    capacity: int,
-    ready: Any,
-    due: Any,
-    service: Any,
-) -> Any:
-    """Build routes one after another, each time visiting the nearest feasible customer.
-
-    Ties go to the lowest index. A route closes when no customer fits, can be reached
-    before its window closes, and leaves time to return to the depot.
-
-    Returns
-    -------
-    Lengths of the routes, and their customers one after another. Each customer
-    must be feasible on a route of its own.
-    """
-    customers = len(demands) - 1
-    values = np.empty(customers, np.int64)
-    lengths = np.zeros(customers, np.int64)
-    home = np.empty(customers + 1)
-    for node in range(customers + 1):
-        home[node] = leg_length(distances, node, 0)
-    unserved = np.arange(1, customers + 1)
-    left = customers
-    routes = 0
-    current = 0
-    rest = capacity
-    time = ready[0]
-    while left > 0:
-        chosen = -1
-        shortest = np.inf
-        for place in range(left):
-            node = unserved[place]
-            if demands[node] > rest:
-                continue
-            distance = leg_length(distances, current, node)
-            # Removal leaves `unserved` unordered, so ties compare indices.
-            if distance > shortest or (distance == shortest and node > unserved[chosen]):
-                continue
-            start = max(time + distance, ready[node])
-            if start <= due[node] and start + service[node] + home[node] <= due[0]:
-                shortest = distance
-                chosen = place
-        if chosen < 0:
-            routes += 1
-            current = 0
-            rest = capacity
-            time = ready[0]
-            continue
-        current = unserved[chosen]
-        rest -= demands[current]
-        time = max(time + shortest, ready[current]) + service[current]
-        values[customers - left] = current
-        lengths[routes] += 1
-        left -= 1
-        unserved[chosen] = unserved[left]
-    return lengths[: routes + 1], values
 
 
 @njit(cache=True, nogil=True)

@@ -9,10 +9,18 @@ from specahd.routing.kernels.distances import leg_length
 
 
 @njit(cache=True, nogil=True)
-def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
+def nearest_routes(distances: Any, demands: Any, capacity: int, times: Any = None) -> Any:
     """Build routes one after another, each time visiting the nearest customer that fits.
 
-    Ties go to the lowest index; a route closes when no customer fits.
+    Ties go to the lowest index; a route closes when no customer fits. Times are summed leg by leg
+    from the depot, in the order in which the checkers sum them.
+
+    Parameters
+    ----------
+    times
+        Opening and closing of time windows, and service times, shape (n + 1,) each; None if there
+        are none. A customer fits if its window is open on arrival or later, and time is left to
+        return to the depot. Each customer must be feasible on a route of its own.
 
     Returns
     -------
@@ -26,6 +34,7 @@ def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
     routes = 0
     current = 0
     rest = capacity
+    time = 0.0 if times is None else times[0][0]
     while left > 0:
         chosen = -1
         shortest = np.inf
@@ -35,16 +44,26 @@ def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
                 continue
             distance = leg_length(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
-            if distance < shortest or (distance == shortest and node < unserved[chosen]):
-                shortest = distance
-                chosen = place
+            if distance > shortest or (distance == shortest and node > unserved[chosen]):
+                continue
+            if times is not None:
+                ready, due, service = times
+                start = max(time + distance, ready[node])
+                back = start + service[node] + leg_length(distances, node, 0)
+                if start > due[node] or back > due[0]:
+                    continue
+            shortest = distance
+            chosen = place
         if chosen < 0:
             routes += 1
             current = 0
             rest = capacity
+            time = 0.0 if times is None else times[0][0]
             continue
         current = unserved[chosen]
         rest -= demands[current]
+        if times is not None:
+            time = max(time + shortest, times[0][current]) + times[2][current]
         values[customers - left] = current
         lengths[routes] += 1
         left -= 1

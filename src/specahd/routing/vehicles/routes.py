@@ -13,7 +13,7 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.routing.base import IntArray, Region, RegionSelector, Validation
-from specahd.routing.groups import concatenated, is_vector, validate_groups
+from specahd.routing.groups import concatenated, is_vector, separated, validate_groups
 from specahd.routing.whole_instance import WholeInstance
 
 Solution = tuple[tuple[int, ...], ...]
@@ -36,8 +36,12 @@ def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Sol
     output
         ``[route]`` from untrusted code: local indices with a 0 between routes.
     """
-    rebuilt = _routes(region, output)
-    if rebuilt is None:
+    if len(output) != 1 or not is_vector(output[0]):
+        return None
+    [local] = output
+    size = len(region.nodes)
+    # A route for each customer has 2 * size - 1 entries.
+    if not 1 <= local.size <= 2 * size + 1 or local.min() < 0 or local.max() > size:
         return None
     members = set(region.nodes)
     kept = []
@@ -46,29 +50,7 @@ def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Sol
             kept.append(route)
         elif rest := tuple(node for node in route if node not in members):
             kept.append(rest)
-    return (*kept, *rebuilt)
-
-
-def _routes(region: Region, output: Sequence[IntArray]) -> list[tuple[int, ...]] | None:
-    if len(output) != 1 or not is_vector(output[0]):
-        return None
-    [local] = output
-    size = len(region.nodes)
-    # A route for each customer has 2 * size - 1 entries.
-    if not 1 <= local.size <= 2 * size + 1:
-        return None
-    if local.min() < 0 or local.max() > size:
-        return None
-    customers = local_customers(region)
-    routes: list[tuple[int, ...]] = []
-    current: list[int] = []
-    for index in [*local.tolist(), 0]:
-        if index:
-            current.append(customers[index - 1])
-        elif current:
-            routes.append(tuple(current))
-            current = []
-    return routes
+    return (*kept, *separated(np.array([0, *local_customers(region)])[local]))
 
 
 @dataclass(frozen=True)
