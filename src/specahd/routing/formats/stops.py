@@ -353,19 +353,8 @@ def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) ->
     """Return the columns that the first line names; ``""`` for one that is left out.
 
     pandas and R write a first column that has no heading and numbers the rows. It becomes the
-    column ``name``, or is left out if there is a column of that name.
-
-    Parameters
-    ----------
-    ignored
-        The names of columns to leave out.
-
-    Raises
-    ------
-    FileError
-        A column is not supported, occurs twice, or has no heading.
-    ConfigError
-        A column to leave out does not exist.
+    column ``name``, or is left out if there is a column of that name. Those of ``ignored`` are
+    left out, too.
     """
     words = dict(enumerate(header.cells.values(), start=1))
     left_out = {_bare(name): name for name in ignored}
@@ -422,24 +411,7 @@ def _number_the_rows(rows: Sequence[Row]) -> bool:
 def _read_times(rows: Sequence[Row], travel: _Travel) -> tuple[TimeWindows, Labels]:
     """Return ready, due and service times, multiplied by the speed into the unit of distances.
 
-    Parameters
-    ----------
-    rows
-        Rows of the stops, the depot's first.
-
-    Returns
-    -------
-    The times, and the format of the file's times.
-
-    Raises
-    ------
-    FileError
-        A time is out of its range, or a vehicle that serves this stop only is late.
-
-    Warns
-    -----
-    FileWarning
-        The speed that follows from the file is implausible.
+    The row of the depot is the first. The labels have the format of the file's times.
     """
     speed = travel.speed or 1.0
     clock = any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in _TIMES)
