@@ -5,8 +5,12 @@ The lines follow those of :mod:`specahd.routing.vehicles.customer_groups`,
 :mod:`specahd.engine.select_position`; there stands what they mean.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
+from specahd.core.interface import Body
 from specahd.core.vocabulary import body_of, rule
 from specahd.engine import select_groups, select_position, strings, timed_strings
 from specahd.engine.interfaces import TIMED_GROUPS, TIMED_POSITIONS
@@ -228,7 +232,7 @@ _WAIT = "wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - 
 _UNTIL_SERVICE = "time until service starts"
 _SAVING = "distance from here minus 0.5 times distance to the depot"
 # After Solomon's nearest neighbour and insertion (1987).
-_VARIED = (
+_VARIED: Sequence[tuple[Callable[..., Any] | Body, str]] = (
     (
         planned_insertion,
         "Open a route at the customer farthest from the depot; at every stop plan the rest of the "

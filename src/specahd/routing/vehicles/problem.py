@@ -47,7 +47,7 @@ class VehicleProblem(RoutingProblem[I, S]):
     """
 
     suffix: str = ".vrp"
-    descriptor_names = GROUP_NAMES
+    descriptor_names: tuple[str, ...] = GROUP_NAMES
     iterated: ClassVar[str]
     """The baseline that runs PyVRP: the one that takes ``solver_iterations``."""
 
