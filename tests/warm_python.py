@@ -35,7 +35,6 @@ IMPORTED = [
     "specahd.llm.offline",
     "specahd.memory.embedding",
     "specahd.memory.structural",
-    "specahd.tracking.figures",
     "specahd.tracking.observers",
     "specahd.tracking.registry",
     "specahd.tracking.sweep",
@@ -54,9 +53,9 @@ def warm_up() -> None:
 
     from specahd.config import CONF_DIR
     from specahd.config.schemas import register_schemas
+    from specahd.reporting import figures
     from specahd.routing.base import contracts
     from specahd.sandbox.client import inspect_host
-    from specahd.tracking import figures
 
     figures.warm_up()
     register_schemas()

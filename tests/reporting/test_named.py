@@ -68,11 +68,11 @@ def test_each_instance_has_its_costs_gaps_and_failures(folder):
 def test_curves_are_means_over_the_seeds_of_what_was_known_by_then(folder, monkeypatch):
     drawn = {}
 
-    def draw(panels):
+    def render(draw, panels):
         drawn.update(panels)
         return "<svg/>", b""
 
-    monkeypatch.setattr("specahd.reporting.named.draw_anytime", draw)
+    monkeypatch.setattr("specahd.reporting.named.render", render)
     [section, _] = named_sections(folder)
     assert isinstance(section.parts[-1], Figure)
     curve = drawn["cvrp_x"]["PyVRP, 10 s"]

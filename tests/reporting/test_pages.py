@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from run_directories import lines, sample, write_run
+from run_directories import lines, row, sample, write_run
 from specahd.core.program import Level, Outcome
-from specahd.reporting.charts import Line, line_chart
 from specahd.reporting.family import outcome_counts, read_family
 from specahd.reporting.lineage import lineage_page
+from specahd.reporting.pages import read_routes
 from specahd.reporting.progress import search_page
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -89,7 +89,7 @@ def test_what_a_model_wrote_is_text_on_every_page(run):
     for page in (lineage_page(run, EVIL), search_page(run, EVIL)):
         assert "<img" not in page
         assert "<script>alert" not in page
-        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+        assert not re.search(r"https?://(?!www\.w3\.org/(2000/svg|1999/xlink)\b)", page)
 
 
 def test_the_course_of_the_search_tells_what_was_spent_and_kept(run):
@@ -108,7 +108,14 @@ def test_a_run_that_has_just_begun_has_both_pages(tmp_path):
     assert "All programs" in lineage_page(directory, "run")
 
 
-def test_a_chart_spans_its_points_and_has_round_ticks():
-    drawn = line_chart([Line("", [[(0, 0.2), (10, 0.9)]])], "tickets", "score", end=10)
-    assert {">0<", ">0.2<", ">1<", ">10<"} <= set(re.findall(r">[\d.]+<", drawn))
-    assert line_chart([Line("", [])], "tickets", "score", end=10) == ""
+def test_a_map_needs_nodes_of_a_plane_and_has_the_accepted_regions(tmp_path):
+    steps = [{"nodes": [1, 9], "accepted": True}, {"nodes": [2]}]
+    directory = write_run(tmp_path / "run", validation=[row("a", 3, 90.0) | {"steps": steps}])
+    drawn = {"instance": "a", "coords": [[0, 0], [1, 0], [0, 1]], "before": [[1], [2]],
+             "after": [[1, 2]], "cost_before": 4.0, "cost_after": 3.5}  # fmt: skip
+    assert read_routes(directory) is None
+    lines(directory / "routes.json", [drawn])
+    assert read_routes(directory) == (drawn, [[1]])
+    for other in ({"coords": [[0], [1], [2]]}, {"after": [[1, 3]]}, {"before": [], "after": []}):
+        lines(directory / "routes.json", [drawn | other])
+        assert read_routes(directory) is None

@@ -9,7 +9,7 @@ import pytest
 
 from run_directories import row, sample, write_run
 from specahd.reporting.document import Document, Section, Strong, Table
-from specahd.reporting.figure import Drawing
+from specahd.reporting.figures import Drawing
 from specahd.reporting.summary import summarise
 from specahd.runs.reading import name_passed_over, read_runs
 
@@ -35,7 +35,7 @@ def summary(runs):
 def summarised(tmp_path, monkeypatch):
     """Summarises the runs that a test wrote, without the seconds that figures take."""
     drawing = Drawing("<svg/>", b"")
-    monkeypatch.setattr("specahd.reporting.summary.draw_convergence", lambda groups: drawing)
+    monkeypatch.setattr("specahd.reporting.summary.render", lambda *of: drawing)
     return lambda: summarise(read_runs(tmp_path))
 
 

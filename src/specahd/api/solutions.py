@@ -13,7 +13,6 @@ from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
 from specahd.routing import itinerary
 from specahd.routing.base import AnyProblem
-from specahd.tracking.figures import draw_route_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,7 +143,10 @@ class Solution:
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
         >>> solution.plot().savefig("tiny.png")
         """
-        return draw_route_map(self.drawn())
+        # Imported on demand, since few solutions are drawn.
+        from specahd.reporting.figures import draw_routes
+
+        return draw_routes(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
         """Return the routes before and after as plain values, and the names of the nodes."""

@@ -29,7 +29,6 @@ from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.client import inspect_host
-from specahd.tracking.figures import draw_solving
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,6 +125,9 @@ class Solved(Solution):
         >>> solution = api.solve("tests/data/tiny.vrp", time_limit=0.1)
         >>> solution.plot().savefig("tiny.png")
         """
+        # Imported on demand, since few solutions are drawn.
+        from specahd.reporting.figures import draw_solving
+
         end = (self.search.seconds, self.cost, self.search.repairs)
         return draw_solving(self.drawn(), (*self.history, end))
 

@@ -95,6 +95,10 @@ class Family:
         """Return the programs of a level."""
         return [member for member in self.members.values() if member.level is level]
 
+    def requested(self) -> list[Member]:
+        """Return the programs that were asked for, in order of their tickets."""
+        return [member for member in self.members.values() if member.ticket]
+
     def children(self) -> Mapping[str, list[str]]:
         """Return the children of each program that has any."""
         found = defaultdict(list)
@@ -188,4 +192,4 @@ def _gain(sample: _Program, measured: Mapping[tuple[int, str], float]) -> float 
 
 def outcome_counts(family: Family) -> Counter[Outcome]:
     """Count the outcomes of the requested programs."""
-    return Counter(member.outcome for member in family.members.values() if member.ticket)
+    return Counter(member.outcome for member in family.requested())

@@ -15,7 +15,7 @@ from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
 from specahd.reporting.document import Figure, Part, Section, Strong, Table, format_percent
-from specahd.reporting.figure import draw_anytime
+from specahd.reporting.figures import draw_anytime, render
 from specahd.reporting.ranking import Entry, against
 from specahd.runs.files import row_timings_file, rows_file
 from specahd.runs.rows import RowRecord, mean_or_nan, read_seconds
@@ -111,7 +111,7 @@ def named_sections(folder: Path | None) -> Iterator[Section]:
     parts: list[Part] = [_TEXT, Table(columns, lines, words=2, name="sets")]
     panels = {name: curves for name, group in sets.items() if (curves := _curves(group))}
     if panels:
-        parts.append(Figure(ANYTIME, _CAPTION, *draw_anytime(panels)))
+        parts.append(Figure(ANYTIME, _CAPTION, *render(draw_anytime, panels)))
     yield Section("Public sets", parts)
     for name, group in sets.items():
         yield Section(f"Instances of {name}", [_instances(name, group)])

@@ -3,20 +3,59 @@
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
+from msgspec import Struct, structs
+
+from specahd.core import journal
 from specahd.core.folders import atomic_folder
 from specahd.reporting import lineage, progress
 from specahd.reporting.aggregates import group_by_kind
 from specahd.reporting.document import Code, Figure, Links, Part, Section
+from specahd.reporting.figures import OUTLINES, draw_routes, render
 from specahd.reporting.frozen import read_frozen_programs
-from specahd.reporting.maps import route_map
-from specahd.reporting.raster import rasterise
+from specahd.runs.files import ROUTES, rows_file
 from specahd.runs.reading import Run
+from specahd.runs.records import Routes
 from specahd.runs.rows import average_rows
 
 PAGES = "pages"
 """Name of the folder of pages, beside the report."""
 _MAKERS = {lineage.PAGE: lineage.lineage_page, progress.PAGE: progress.search_page}
+
+
+class _Step(Struct):
+    nodes: list[int] = []
+    accepted: bool = False
+
+
+class _Row(Struct):
+    instance: str
+    steps: list[_Step]
+
+
+def read_routes(directory: Path) -> tuple[dict[str, Any], list[list[int]]] | None:
+    """Return the instance that a run stored, as ``draw_routes`` takes it, and its regions.
+
+    The regions are those whose rebuilding was accepted. None if there is nothing to draw: nodes
+    have to be points of a plane, numbered from 0, unlike in some own problems.
+
+    Raises
+    ------
+    FileError
+        A file is not what a run writes.
+    """
+    drawn = next(journal.read_records(directory / ROUTES, Routes), None)
+    if drawn is None:
+        return None
+    known = range(len(drawn.coords))
+    nodes = [node for route in (*drawn.before, *drawn.after) for node in route]
+    if not nodes or any(len(each) != 2 for each in drawn.coords) or not set(nodes) <= set(known):
+        return None
+    rows = journal.read_records(directory / rows_file("validation"), _Row)
+    steps: list[_Step] = next((row.steps for row in rows if row.instance == drawn.instance), [])
+    regions = [[node for node in step.nodes if node in known] for step in steps if step.accepted]
+    return structs.asdict(drawn), regions
 
 
 def write_pages(folder: Path, runs: Sequence[Run], place: Path) -> None:
@@ -49,11 +88,9 @@ def programs_section(folder: Path, runs: Sequence[Run]) -> Section:
     ]
     for name, group in group_by_kind(runs).items():
         run = max(group, key=_rank)
-        svg, caption = route_map(folder / run.name)
-        if svg:
-            parts.append(
-                Figure(f"routes-{name}.svg", f"{run.name}: {caption}", svg, rasterise(svg))
-            )
+        if drawn := read_routes(folder / run.name):
+            caption = f"{run.name}: {_caption(*drawn)}"
+            parts.append(Figure(f"routes-{name}.svg", caption, *render(draw_routes, *drawn)))
         for program in read_frozen_programs(folder / run.name):
             score = "" if program.score is None else f", score {program.score:.4g}"
             idea = f": {program.idea}" if program.idea else ""
@@ -61,6 +98,14 @@ def programs_section(folder: Path, runs: Sequence[Run]) -> Section:
                 Code(f"{run.name}, {program.role}, {program.id}{score}{idea}", program.source)
             )
     return Section("Runs and programs", parts)
+
+
+def _caption(drawn: dict[str, Any], regions: Sequence[Sequence[int]]) -> str:
+    return (
+        f"{drawn['instance']}, of validation: in colour the edges that only one of both solutions "
+        f"has; dashed the outlines of the regions whose rebuilding was accepted ({len(regions)}"
+        + (f", the first {OUTLINES} are drawn)." if len(regions) > OUTLINES else ").")
+    )
 
 
 def _rank(run: Run) -> tuple[bool, float]:

@@ -2,23 +2,22 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate
 from pathlib import Path
 
 from msgspec import Struct
 
 from specahd.core.program import Level, Outcome
 from specahd.core.sums import sequential_sum
-from specahd.reporting.charts import BLUE, DASHES, ORANGE, EventRow, Line, event_chart, line_chart
 from specahd.reporting.document import Strong, Table, format_number, format_percent, table_html
 from specahd.reporting.family import Family, Member, outcome_counts, read_family
+from specahd.reporting.figures import LEVELS, draw_outcomes, draw_scores, draw_total, svg
 from specahd.reporting.page import page
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG
 from specahd.runs.records import Round
 
 PAGE = "search.html"
-_COLOURS = {Level.LOWER: BLUE, Level.UPPER: ORANGE}
 _SCORES = {
     Level.LOWER: "Lower level: best score so far (in the coupled search, J of the repertoire).",
     Level.UPPER: "Upper level: best score so far (mean U − λΩ).",
@@ -27,6 +26,7 @@ _ROUNDS = (
     "A dot is a program; the line is the best score so far. It restarts with each round, because "
     "each round measures on its own tasks."
 )
+_OUTCOMES = "What became of each program; in the upper half of a row those of the upper level."
 
 
 class _Budget(Struct):
@@ -47,22 +47,14 @@ def search_page(directory: Path, name: str) -> str:
     """
     family = read_family(directory)
     asked = read_configuration(directory / CONFIG, _Configuration)["budget"]["programs"]
-    programs = [member for member in family.members.values() if member.ticket]
-    end = max(asked, len(programs))
-    marks = [one.ticket - 0.5 for before, one in pairwise(programs) if before.round != one.round]
-    figures = [
-        *(_scores(family.of(level), level, end, marks) for level in _COLOURS),
-        _outcomes(programs, end, marks),
-        *_spending(programs, end, marks),
-    ]
-    panels = [
-        f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
-        for svg, caption in figures
-        if svg
-    ]
+    programs = family.requested()
+    figures = "".join(
+        f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
+        for drawing, caption in _figures(programs, max(asked, len(programs)))
+    )
     body = [
         f"<p>{escape(_state(family, programs, asked))}</p>",
-        f'<div class="grid">{"".join(panels)}</div>',
+        f'<div class="grid">{figures}</div>',
         *_rounds(family),
     ]
     return page(f"{name}: course of the search", body)
@@ -85,38 +77,13 @@ def _state(family: Family, programs: Sequence[Member], asked: int) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _scores(
-    members: Sequence[Member], level: Level, end: int, marks: Sequence[float]
-) -> tuple[str, str]:
-    asked = [member for member in members if member.ticket]
-    parts = [
-        [(each.ticket, each.best) for each in group if each.best is not None]
-        for _, group in groupby(asked, key=lambda each: each.round)
-    ]
-    dots = [(each.ticket, each.score) for each in asked if each.score is not None]
-    line = Line("", [part for part in parts if part], dots, _COLOURS[level])
-    svg = line_chart([line], "tickets", f"{level} score", end=end, marks=marks)
-    return svg, f"{_SCORES[level]} {_ROUNDS}"
-
-
-def _outcomes(programs: Sequence[Member], end: int, marks: Sequence[float]) -> tuple[str, str]:
-    rows = []
-    for outcome in Outcome:
-        met = [member for member in programs if member.outcome is outcome]
-        if met:
-            upper, lower = (
-                [member.ticket for member in met if member.level is level]
-                for level in (Level.UPPER, Level.LOWER)
-            )
-            rows.append(EventRow(f"{outcome} ({len(met)})", upper, lower))
-    svg = event_chart(rows, "tickets", end=end, marks=marks)
-    return svg, "What became of each program; in the upper half of a row those of the upper level."
-
-
-def _spending(
-    programs: Sequence[Member], end: int, marks: Sequence[float]
-) -> Iterator[tuple[str, str]]:
-    """Yield charts of tokens, money and seconds; skip a chart whose total is zero."""
+def _figures(programs: Sequence[Member], end: int) -> Iterator[tuple[str, str]]:
+    """Yield drawings and captions; a level without a score and a total of zero have none."""
+    for level in LEVELS:
+        if any(each.level is level and each.best is not None for each in programs):
+            yield svg(draw_scores, programs, [level], end), f"{_SCORES[level]} {_ROUNDS}"
+    if programs:
+        yield svg(draw_outcomes, programs, end), _OUTCOMES
     measures: Sequence[tuple[str, str, Callable[[Member], float]]] = (
         ("tokens", "Tokens of prompts and replies so far.", lambda each: each.tokens),
         ("money", "Money so far, in the currency of the prices.", lambda each: each.cost),
@@ -124,11 +91,9 @@ def _spending(
          lambda each: each.seconds or 0.0),
     )  # fmt: skip
     for name, caption, measure in measures:
-        so_far = list(accumulate(map(measure, programs)))
-        if so_far and so_far[-1] > 0:
-            points = [(member.ticket, y) for member, y in zip(programs, so_far, strict=True)]
-            line = Line("", [points], colour="#333", dash=DASHES[0])
-            yield line_chart([line], "tickets", name, end=end, marks=marks), caption
+        totals = list(accumulate(map(measure, programs)))
+        if totals and totals[-1] > 0:
+            yield svg(draw_total, programs, totals, name, end), caption
 
 
 def _rounds(family: Family) -> Iterator[str]:

@@ -24,7 +24,7 @@ from specahd.reporting.document import (
     format_number,
     format_percent,
 )
-from specahd.reporting.figure import LEVELS, draw_convergence, draw_seconds
+from specahd.reporting.figures import LEVELS, draw_convergence, draw_seconds, render
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run, choose_runs
 from specahd.runs.rows import Row, average_rows, mean_or_nan
@@ -72,17 +72,19 @@ def summarise(
     runs = choose_runs(found)
     groups = group_by_kind(runs)
     common = restrict_to_common(groups)
-    drawing, timed = draw_convergence(groups), draw_seconds(groups, seconds)
+    convergence = Figure(DRAWING, _CAPTION, *render(draw_convergence, groups))
     document = Document(
         "SpecAHD: summary of stored runs",
         [
             Section("Checkpoints", _checkpoints(groups, common, passed_over)),
             Section("Validation by size", _sizes(common.groups)),
             Section("Programs by outcome", _outcomes(groups)),
-            Section("Convergence", [Figure(DRAWING, _CAPTION, *drawing)]),
-            *([Section("Seconds", [Figure(SECONDS, _TIMED, *timed)])] if timed else []),
+            Section("Convergence", [convergence]),
         ],
     )
+    if any(seconds.get(run.name) for run in runs):
+        timed = Figure(SECONDS, _TIMED, *render(draw_seconds, groups, seconds))
+        document = document.appended(Section("Seconds", [timed]))
     curves = {
         f"{name}-{level}": _csv(mean_convergence(group, level))
         for name, group in groups.items()

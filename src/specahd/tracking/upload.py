@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
 from specahd.core.services import without_password
 from specahd.reporting import lineage, progress
+from specahd.reporting.family import read_family
+from specahd.reporting.figures import LEVELS, draw_routes, draw_scores
 from specahd.reporting.frozen import read_frozen_programs
+from specahd.reporting.pages import read_routes
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
@@ -32,7 +34,6 @@ from specahd.tracking.description import (
     write_opening,
     write_stop,
 )
-from specahd.tracking.figures import draw_convergence, draw_route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
 from specahd.tracking.store import Options, one_line_error
@@ -317,8 +318,8 @@ class RunUpload:
                 yield Measure(f"{pool}/failed", found.failed, 0)
 
     def _figures(self) -> "Iterator[tuple[str, Figure]]":
-        records = list(journal.read_records(self._directory / files.JOURNAL))
-        if any("sample" in record for record in records):
-            yield "convergence", draw_convergence(records)
-        for drawn in journal.read_records(self._directory / files.ROUTES):
-            yield "routes", draw_route_map(drawn)
+        programs = read_family(self._directory).requested()
+        if levels := [level for level in LEVELS if any(each.level is level for each in programs)]:
+            yield "convergence", draw_scores(programs, levels)
+        if drawn := read_routes(self._directory):
+            yield "routes", draw_routes(*drawn)

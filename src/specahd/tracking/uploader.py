@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from specahd.core.errors import FileError
-from specahd.tracking import figures
+from specahd.reporting.figures import warm_up
 from specahd.tracking.store import Options
 from specahd.tracking.upload import RunUpload, UploadFailed, upload_lock
 
@@ -115,7 +115,7 @@ def main() -> int:
     options.prepare()
     # If the disk is full, the error occurs again when the store is used, and is reported.
     with suppress(OSError):
-        figures.warm_up()
+        warm_up()
     gc.freeze()
     gc.enable()
     line = orders.readline()
