@@ -8,9 +8,7 @@ import pytest
 from run_directories import lines, row, sample, write_run
 from specahd.core.program import Level, Outcome
 from specahd.reporting.family import outcome_counts, read_family
-from specahd.reporting.lineage import lineage_page
-from specahd.reporting.pages import read_routes
-from specahd.reporting.progress import search_page
+from specahd.reporting.pages import lineage_page, read_routes, search_page
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 

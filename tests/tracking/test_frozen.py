@@ -7,7 +7,7 @@ from mlflow import MlflowClient
 from trial_store import candidates_of
 from written_run import SOURCE, WrittenRun
 
-from specahd.reporting.frozen import read_frozen_programs
+from specahd.reporting.family import read_frozen_programs
 from specahd.tracking.description import write_note
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.upload import RunUpload

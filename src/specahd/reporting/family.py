@@ -1,20 +1,141 @@
-"""The programs of a run as a family: parents, operators and gains."""
+"""The programs of a run: those of its checkpoint, and all of them as a family."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from itertools import pairwise
+from math import fsum, inf
 from pathlib import Path
 
+import numpy as np
 from msgspec import Struct
 
 from specahd.core import journal
+from specahd.core.errors import FileError
+from specahd.core.plain import parse_json, read_bytes
 from specahd.core.program import Level, Outcome
+from specahd.repair.checksums import MANIFEST
+from specahd.repair.manifest import Manifest
+from specahd.repair.repertoire import objective
 from specahd.repair.responses import Response
-from specahd.reporting.frozen import Frozen, read_frozen_programs
-from specahd.runs.files import JOURNAL, REPLIES, TIMINGS
+from specahd.runs.configuration import read_configuration
+from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, REPLIES, TIMINGS
 from specahd.runs.reading import read_measurements
-from specahd.runs.records import Round, Sample, Timing, journal_type
+from specahd.runs.records import Measured, Round, Sample, Timing, journal_type
+
+_LIMIT = 4 << 20
+
+
+class _Scale(Struct):
+    beta: float
+    repertoire_size: int
+
+
+class _Configuration(Struct):
+    search: _Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """One program of a checkpoint.
+
+    Parameters
+    ----------
+    role
+        ``upper``, or ``upper 1 of 2`` and ``lower 1 of 3``: its place, in greedy order.
+    score
+        Score that chose it in the checkpoint's round: the mean U − λΩ of an upper program, of
+        several the increase over the ones before; the increase of J by a lower program. None if
+        unknown, for example for a program that no search of the run chose.
+    """
+
+    id: str
+    role: str
+    score: float | None
+    idea: str
+    source: str
+
+
+def read_frozen_programs(directory: Path) -> list[Frozen]:
+    """Return the programs of a run's checkpoint, the upper one first.
+
+    The list is empty if there is no checkpoint or it is invalid. The reason is not reported here,
+    because loading the checkpoint reports it.
+    """
+    folder = directory / CHECKPOINT
+    try:
+        manifest: Manifest = parse_json(read_bytes(folder / MANIFEST, _LIMIT), Manifest)
+        uppers, lower = manifest.turns, manifest.repertoire
+        roles = [
+            *(_places("upper", uppers) if len(uppers) > 1 else ["upper"]),
+            *_places("lower", lower),
+        ]
+        chosen = _find_round(directory, *([each.id for each in level] for level in (uppers, lower)))
+        scores: dict[str, float | None] = {}
+        if chosen:
+            known = {
+                record.program: record
+                for record in read_measurements(directory)
+                if record.round == chosen.round
+            }
+            scores = {uppers[0].id: chosen.utility, **_repertoire_gains(directory, chosen, known)}
+            scores |= _marginal_utilities(chosen, known)
+        return [
+            Frozen(program.id, role, scores.get(program.id), program.idea, text.decode())
+            for program, role in zip(manifest.programs, roles, strict=True)
+            for text in [read_bytes(folder / "programs" / f"{program.id}.py", _LIMIT)]
+        ]
+    except (FileError, ValueError):
+        return []
+
+
+def _places(level: str, programs: Sequence[object]) -> list[str]:
+    return [f"{level} {place} of {len(programs)}" for place in range(1, len(programs) + 1)]
+
+
+def _find_round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round | None:
+    """Return the record of the round that the checkpoint comes from: the first of the best."""
+    rounds = [
+        record
+        for record in journal.read_records(directory / JOURNAL, journal_type)
+        if isinstance(record, Round) and (record.chosen, record.repertoire) == (uppers, repertoire)
+    ]
+
+    def rank(record: Round) -> tuple[int, float]:
+        return -record.selection_failed, -inf if record.selection is None else record.selection
+
+    return max(rounds, key=rank, default=None)
+
+
+def _marginal_utilities(chosen: Round, known: Mapping[str, Measured]) -> dict[str, float]:
+    rows = {name: row for name, row in known.items() if name in chosen.uppers}
+    measured = {name for name, row in rows.items() if row.utilities}
+    if not chosen.uppers or measured != set(chosen.uppers):
+        return {}
+    added, envelope = {}, np.zeros(len(rows[chosen.upper].utilities))
+    for program in chosen.uppers:
+        best = np.maximum(envelope, rows[program].utilities)
+        added[program] = float((best - envelope).mean() - np.mean(rows[program].penalties))
+        envelope = best
+    return added
+
+
+def _repertoire_gains(
+    directory: Path, chosen: Round, known: Mapping[str, Measured]
+) -> dict[str, float]:
+    """Return the increase of J by each program of a round's repertoire; empty if not known."""
+    repertoire = chosen.repertoire
+    search = read_configuration(directory / CONFIG, _Configuration)["search"]
+    rows = {name: _responses(record) for name, record in known.items() if name in repertoire}
+    lengths = {len(row) for row in rows.values()}
+    if rows.keys() != set(repertoire) or len(lengths) != 1 or 0 in lengths:
+        return {}
+    scores = np.array([rows[program] for program in repertoire])
+    values = [
+        objective(scores, range(count), beta=search["beta"], budget=search["repertoire_size"])
+        for count in range(len(repertoire) + 1)
+    ]
+    return dict(zip(repertoire, (b - a for a, b in pairwise(values)), strict=True))
 
 
 class _Program(Sample, frozen=True, kw_only=True):
@@ -172,15 +293,19 @@ def _mean_scores(directory: Path) -> dict[tuple[int, str], float]:
         if record.utilities:
             scores = [a - b for a, b in zip(record.utilities, record.penalties, strict=True)]
         else:
-            scores = [
-                Response(outcome, before, merged).score
-                for outcome, before, merged in zip(
-                    record.outcomes or (), record.cost_before, record.cost_merged, strict=True
-                )
-            ]
+            scores = _responses(record)
         if scores:
             found[record.round, record.program] = fsum(scores) / len(scores)
     return found
+
+
+def _responses(record: Measured) -> list[float]:
+    return [
+        Response(outcome, before, merged).score
+        for outcome, before, merged in zip(
+            record.outcomes or (), record.cost_before, record.cost_merged, strict=True
+        )
+    ]
 
 
 def _gain(sample: _Program, measured: Mapping[tuple[int, str], float]) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from specahd.reporting.frozen import Frozen
+from specahd.reporting.family import Frozen
 from specahd.tracking.follower import JournalEntry
 from specahd.tracking.run_writer import MlflowRunWriter
 

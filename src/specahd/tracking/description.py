@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from specahd.core.plain import read_json
 from specahd.core.services import without_password
-from specahd.reporting.frozen import Frozen
+from specahd.reporting.family import Frozen
 from specahd.runs.configuration import flatten, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
@@ -169,12 +169,12 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 def write_links(experiment: str, run_id: str) -> str:
     """Return the lines of a note that link to the run's pages."""
-    # Imported on demand, so that a refused command does not wait for these modules.
-    from specahd.reporting import lineage, progress
+    # Imported on demand, so that a refused command does not wait for this module.
+    from specahd.reporting.pages import LINEAGE, SEARCH
 
     purposes = {
-        lineage.PAGE: "every program with its source, its parents and what it changed",
-        progress.PAGE: "scores, outcomes and spending so far, and what each round kept",
+        LINEAGE: "every program with its source, its parents and what it changed",
+        SEARCH: "scores, outcomes and spending so far, and what each round kept",
     }
     links = [
         f"- {artifact_link(experiment, run_id, f'{PAGES}/{page}', Path(page).stem)}: {words}\n"

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
 from specahd.core.services import without_password
-from specahd.reporting import lineage, progress
-from specahd.reporting.family import read_family
+from specahd.reporting.family import read_family, read_frozen_programs
 from specahd.reporting.figures import LEVELS, draw_routes, draw_scores
-from specahd.reporting.frozen import read_frozen_programs
-from specahd.reporting.pages import read_routes
+from specahd.reporting.pages import LINEAGE, SEARCH, lineage_page, read_routes, search_page
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
@@ -212,7 +210,7 @@ class RunUpload:
         if due or any(entry.ends_round for entry in new):
             self._candidates.write()
         if due:
-            self._write_page(progress.PAGE, progress.search_page)
+            self._write_page(SEARCH, search_page)
             self._next_page = time.monotonic() + _PAGE_SECONDS
         self._cursor.records += len(new)
         self._cursor.write(self._directory)
@@ -274,8 +272,8 @@ class RunUpload:
             yield
         self._describe(writer, status)
         yield
-        self._write_page(lineage.PAGE, lineage.lineage_page)
-        self._write_page(progress.PAGE, progress.search_page)
+        self._write_page(LINEAGE, lineage_page)
+        self._write_page(SEARCH, search_page)
         yield
         for name, figure in self._figures():
             for ending in ("png", "svg"):
