@@ -24,8 +24,8 @@ from specahd.config.targets import check_targets
 from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
+from specahd.reporting.aggregates import apply_labels, read_labels
 from specahd.reporting.document import Document, Section
-from specahd.reporting.labels import apply_labels, read_labels
 from specahd.reporting.methods import Reference, comparison_tables, is_comparison
 from specahd.reporting.named import named_sections
 from specahd.reporting.pages import PAGES, programs_section, write_pages

@@ -1,11 +1,22 @@
-"""Groups of rows, counts of programs, and curves of runs."""
+"""Runs and rows before they are averaged: labels, kinds, common seeds and instances, sizes.
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+Counts of programs, curves of scores and lower bounds of instances are here too.
+"""
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
+from math import isfinite
+from pathlib import Path
 from statistics import fmean, stdev
 
+from specahd.core.errors import FileError
+from specahd.core.plain import read_bytes
 from specahd.core.program import Level, Outcome
+from specahd.reporting.document import Section, Table
+from specahd.runs.files import POOLS
 from specahd.runs.kinds import name_kinds
 from specahd.runs.reading import Run
 from specahd.runs.rows import Row, mean_or_nan
@@ -15,6 +26,78 @@ EARLY = 50
 # Up to _FEW different sizes are groups of their own; more sizes are grouped into these ranges.
 _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
+_NAMED = 3
+"""Largest number of instances that a remark lists by name."""
+BOUND = "2 Σ q d / Q"
+HOW_TO_READ_BOUNDS = (
+    f"{BOUND} is a lower bound on the cost with split deliveries: a vehicle of capacity Q that "
+    "brings q to a customer at distance d from the depot drives there and back, of which that "
+    "customer's part is q / Q. No method can gain more, but for the rounding of distances."
+)
+_LABEL_COLUMNS = ("level", "problem", "source", "label", "note")
+_LEVELS = ("both", "lower", "upper")
+_NAMING = ("method", "ablation")
+"""The options whose value may have another label."""
+_LIMIT = 1 << 20
+
+Label = tuple[str, str, str, str, str]
+
+
+def read_labels(path: Path) -> list[Label]:
+    """Read a mapping of labels, in the order of its columns.
+
+    Raises
+    ------
+    FileError
+        The file is not a CSV file with these columns, or maps the same source twice.
+    """
+    try:
+        lines = list(csv.reader(read_bytes(path, _LIMIT).decode("utf-8-sig").splitlines()))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"{path} is not a CSV file ({error}).") from None
+    if not lines or tuple(lines[0]) != _LABEL_COLUMNS:
+        raise FileError(
+            f"{path}: expected the columns {', '.join(_LABEL_COLUMNS)} in its first line."
+        )
+    found: dict[tuple[str, str, str], Label] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) != len(_LABEL_COLUMNS) or not all(line[:4]):
+            raise FileError(f"{path}: line {number} lacks one of {', '.join(_LABEL_COLUMNS)}.")
+        level, problem, source, label, note = line
+        if level not in _LEVELS:
+            raise FileError(
+                f"{path}: line {number} has the level {level}, expected {', '.join(_LEVELS)}."
+            )
+        if (level, problem, source) in found:
+            raise FileError(f"{path}: line {number} maps {level}, {problem}, {source} again.")
+        found[level, problem, source] = (level, problem, source, label, note)
+    return list(found.values())
+
+
+def apply_labels(runs: Sequence[Run], labels: Sequence[Label]) -> tuple[list[Run], Section | None]:
+    """Rename runs by level, problem and source only; their rows are not read.
+
+    The section lists both labels of each renamed run; None if no run was renamed.
+    """
+    known = {tuple(each[:3]): each[3:] for each in labels}
+    renamed, rows = [], []
+    for run in runs:
+        options = dict(run.kind.options)
+        level = options.get("search.levels", "both")
+        for option in _NAMING:
+            source = options.get(option, "")
+            if (level, run.kind.problem, source) in known:
+                label, note = known[level, run.kind.problem, source]
+                rows.append([run.name, str(run.seed), level, run.kind.problem, source, label, note])
+                options[option] = label
+        method = options.get("method", run.kind.method)
+        kind = replace(run.kind, method=method, options=tuple(sorted(options.items())))
+        renamed.append(replace(run, kind=kind))
+    if not rows:
+        return renamed, None
+    text = "Labels were assigned by level, problem and source label alone, before any score."
+    columns = ("run", "seed", "level", "problem", "source label", "label", "note")
+    return renamed, Section("Labels", [text, Table(columns, rows, words=7, name="labels")])
 
 
 def group_by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -91,3 +174,110 @@ def mean_convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float
         (place, mean_or_nan(points[place] for points in known if place in points))
         for place in places
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The runs that are counted in means, with their rows of the common instances.
+
+    Parameters
+    ----------
+    groups
+        The counted runs by the name of their group; a group may have none.
+    remarks
+        One line for each exclusion, with the reason; empty if nothing was left out.
+    """
+
+    groups: Mapping[str, Sequence[Run]]
+    remarks: Sequence[str]
+
+
+def restrict_to_common(groups: Mapping[str, Sequence[Run]], pools: Sequence[str] = POOLS) -> Common:
+    """Keep the instances and seeds that all complete runs of a problem share.
+
+    Parameters
+    ----------
+    groups
+        Runs that differ only in their seeds, by name.
+    pools
+        The pools whose instances are compared.
+    """
+    counted: dict[str, Sequence[Run]] = {}
+    remarks: list[str] = []
+    problems: dict[str, dict[str, list[Run]]] = defaultdict(dict)
+    for name, runs in groups.items():
+        problems[runs[0].kind.problem][name] = [run for run in runs if run.complete]
+    for problem, done in problems.items():
+        alike, new_remarks = _of_common_seeds(problem, done)
+        remarks += new_remarks
+        for pool in pools:
+            alike, new_remarks = _on_common_instances(problem, pool, alike)
+            remarks += new_remarks
+        counted |= alike
+    return Common({name: counted[name] for name in groups}, remarks)
+
+
+def _of_common_seeds(
+    problem: str, groups: Mapping[str, Sequence[Run]]
+) -> tuple[Mapping[str, Sequence[Run]], list[str]]:
+    seeds = [{run.seed for run in runs} for runs in groups.values() if runs]
+    common = set.intersection(*seeds) if seeds else set()
+    left = [
+        f"{run.name} (seed {run.seed})"
+        for runs in groups.values()
+        for run in runs
+        if run.seed not in common
+    ]
+    if not left:
+        return groups, []
+    if not common:
+        return groups, [f"{problem}: no seed is common to all; each mean is over its own seeds."]
+    kept = {name: [run for run in runs if run.seed in common] for name, runs in groups.items()}
+    return kept, [f"{problem}: left out, since not all have that seed: {', '.join(left)}."]
+
+
+def _on_common_instances(
+    problem: str, pool: str, groups: Mapping[str, Sequence[Run]]
+) -> tuple[Mapping[str, Sequence[Run]], list[str]]:
+    present = [{row.instance for row in run.rows(pool)} for runs in groups.values() for run in runs]
+    common = set.intersection(*present) if present else set()
+    remarks = list(_remarks(problem, pool, groups, common))
+    if not remarks:
+        return groups, []
+    kept = {name: [_only(run, pool, common) for run in runs] for name, runs in groups.items()}
+    return kept, remarks
+
+
+def _only(run: Run, pool: str, instances: set[str]) -> Run:
+    rows = tuple(row for row in run.rows(pool) if row.instance in instances)
+    return replace(run, validation=rows) if pool == "validation" else replace(run, selection=rows)
+
+
+def _remarks(
+    problem: str, pool: str, groups: Mapping[str, Sequence[Run]], common: set[str]
+) -> Iterator[str]:
+    """Yield one line on the excluded instances for all runs that exclude the same ones."""
+    left: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for runs in groups.values():
+        for run in runs:
+            left[tuple(sorted({row.instance for row in run.rows(pool)} - common))].append(run.name)
+    for instances, names in left.items():
+        if instances:
+            more = len(instances) - _NAMED
+            listed = ", ".join(instances[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            yield (
+                f"{problem}, {pool}: {len(common)} instances are common to all; "
+                f"left out of {', '.join(names)}: {listed}."
+            )
+
+
+def lower_bounds(rows: Iterable[Row], instances: Collection[str]) -> list[Row]:
+    """Return a row at the bound of each instance; no rows unless every instance has a bound."""
+    known = {
+        row.instance: replace(
+            row, cost=row.lower_bound, improvement=1 - row.lower_bound / row.baseline_cost,
+            failed=False, steps=0, rollbacks=0,
+        )
+        for row in rows if row.instance in instances and isfinite(row.lower_bound)
+    }  # fmt: skip
+    return list(known.values()) if len(known) == len(instances) else []

@@ -9,9 +9,15 @@ from statistics import fmean, stdev
 from types import MappingProxyType
 
 from specahd.reporting import ranking
-from specahd.reporting.aggregates import group_by_kind, group_by_size
-from specahd.reporting.bounds import BOUND, HOW_TO_READ_BOUNDS, lower_bounds
-from specahd.reporting.common import Common, restrict_to_common
+from specahd.reporting.aggregates import (
+    BOUND,
+    HOW_TO_READ_BOUNDS,
+    Common,
+    group_by_kind,
+    group_by_size,
+    lower_bounds,
+    restrict_to_common,
+)
 from specahd.reporting.document import (
     Document,
     Part,

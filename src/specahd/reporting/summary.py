@@ -8,13 +8,15 @@ from types import MappingProxyType
 
 from specahd.core.program import Outcome
 from specahd.reporting.aggregates import (
+    BOUND,
+    HOW_TO_READ_BOUNDS,
+    Common,
     count_outcomes,
     group_by_kind,
     group_by_size,
     mean_convergence,
+    restrict_to_common,
 )
-from specahd.reporting.bounds import BOUND, HOW_TO_READ_BOUNDS
-from specahd.reporting.common import Common, restrict_to_common
 from specahd.reporting.document import (
     Document,
     Figure,
