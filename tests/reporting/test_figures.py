@@ -73,9 +73,10 @@ def test_files_are_drawn_in_fixed_settings_and_equal(tmp_path):
 
 
 def programs(*records):
+    fields = ("level", "round", "score", "best", "outcome")
     return [
-        Member(str(ticket), level, number, ticket, score=score, best=best, outcome=outcome)
-        for ticket, (level, number, score, best, outcome) in enumerate(records, 1)
+        Member(**dict(zip(fields, record, strict=True)), sample=str(ticket), ticket=ticket)
+        for ticket, record in enumerate(records, 1)
     ]
 
 

@@ -122,6 +122,12 @@ def group_by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {name: list(group) for name, group in groupby(ordered, key=label)}
 
 
+def count_cheaper(rows: Iterable[Row]) -> str:
+    """Return how many of the solutions are cheaper than the baseline's, as ``2/3``."""
+    solved = [row for row in rows if not row.failed]
+    return f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
+
+
 def count_outcomes(runs: Iterable[Run]) -> dict[Level, Counter[Outcome]]:
     """Count the outcomes of each level's programs."""
     counts: dict[Level, Counter[Outcome]] = {level: Counter() for level in Level}

@@ -1,6 +1,6 @@
 """The programs of a run: those of its checkpoint, and all of them as a family."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +8,7 @@ from math import fsum, inf
 from pathlib import Path
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from specahd.core import journal
 from specahd.core.errors import FileError
@@ -138,18 +138,6 @@ def _repertoire_gains(
     return dict(zip(repertoire, (b - a for a, b in pairwise(values)), strict=True))
 
 
-class _Program(Sample, frozen=True, kw_only=True):
-    """A program in the journal; earlier versions lack the fields with a default."""
-
-    operator: str = ""
-    parents: tuple[str, ...] = ()
-    detail: str = ""
-    score: float | None = None
-    idea: str | None = None
-    source: str | None = None
-    reply: str = ""
-
-
 class Reply(Struct, frozen=True):
     """Tokens and cost of a request."""
 
@@ -164,12 +152,13 @@ class Reply(Struct, frozen=True):
         return self.prompt_tokens + self.completion_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One program of a run.
+class Member(Sample, frozen=True, kw_only=True):
+    """One program of a run: its record in the journal, and what other files add.
 
     Parameters
     ----------
+    operator, parents, detail, score, idea, source, reply
+        As in the journal; records of earlier versions lack them.
     ticket
         Its number among all requested programs, from 1; 0 if the search began with it.
     gain
@@ -183,21 +172,16 @@ class Member:
         Its role in the checkpoint; empty if the checkpoint does not contain it.
     """
 
-    id: str
-    level: Level
-    round: int = 0
-    ticket: int = 0
     operator: str = ""
-    outcome: Outcome = Outcome.OK
+    parents: tuple[str, ...] = ()
     detail: str = ""
-    parents: Sequence[str] = ()
     score: float | None = None
-    best: float | None = None
+    idea: str | None = None
+    source: str | None = None
+    reply: str = ""
+    ticket: int = 0
     gain: float | None = None
     generation: int = 0
-    idea: str = ""
-    source: str = ""
-    reply: str = ""
     tokens: int = 0
     cost: float = 0.0
     seconds: float | None = None
@@ -225,7 +209,7 @@ class Family:
         found = defaultdict(list)
         for member in self.members.values():
             for parent in dict.fromkeys(member.parents):
-                found[parent].append(member.id)
+                found[parent].append(member.sample)
         return found
 
 
@@ -237,9 +221,9 @@ def read_family(directory: Path) -> Family:
     FileError
         A file is not what a run writes.
     """
-    journaled = journal.read_records(directory / JOURNAL, lambda each: journal_type(each, _Program))
+    journaled = journal.read_records(directory / JOURNAL, lambda each: journal_type(each, Member))
     records = list(journaled)
-    samples = [record for record in records if isinstance(record, _Program)]
+    samples = [record for record in records if isinstance(record, Member)]
     rounds = [record for record in records if isinstance(record, Round)]
     replies = {each.sample: each for each in journal.read_records(directory / REPLIES, Reply)}
     timings = {each.sample: each for each in journal.read_records(directory / TIMINGS, Timing)}
@@ -254,22 +238,11 @@ def read_family(directory: Path) -> Family:
             members[name] = _founder(name, frozen.get(name))
     for ticket, each in enumerate(samples, 1):
         reply, timing = replies.get(each.sample), timings.get(each.sample)
-        members[each.sample] = Member(
-            id=each.sample,
-            level=each.level,
-            round=each.round,
+        members[each.sample] = structs.replace(
+            each,
             ticket=ticket,
-            operator=each.operator,
-            outcome=each.outcome,
-            detail=each.detail,
-            parents=each.parents,
-            score=each.score,
-            best=each.best,
             gain=_gain(each, measured),
             generation=1 + max((members[name].generation for name in each.parents), default=0),
-            idea=each.idea or "",
-            source=each.source or "",
-            reply=each.reply,
             tokens=reply.tokens if reply else 0,
             cost=reply.cost if reply else 0.0,
             seconds=timing.commit if timing else None,
@@ -281,9 +254,10 @@ def read_family(directory: Path) -> Family:
 def _founder(name: str, frozen: Frozen | None) -> Member:
     """Return a program that the search began with; its source, if known, is the checkpoint's."""
     level = Level.UPPER if name.startswith(Level.UPPER) else Level.LOWER
+    founder = Member(sample=name, level=level, round=0, outcome=Outcome.OK, best=None)
     if frozen is None:
-        return Member(name, level)
-    return Member(name, level, idea=frozen.idea, source=frozen.source, role=frozen.role)
+        return founder
+    return structs.replace(founder, idea=frozen.idea, source=frozen.source, role=frozen.role)
 
 
 def _mean_scores(directory: Path) -> dict[tuple[int, str], float]:
@@ -308,13 +282,8 @@ def _responses(record: Measured) -> list[float]:
     ]
 
 
-def _gain(sample: _Program, measured: Mapping[tuple[int, str], float]) -> float | None:
+def _gain(sample: Member, measured: Mapping[tuple[int, str], float]) -> float | None:
     own = measured.get((sample.round, sample.sample))
     origins = sample.parents or [f"{sample.level}-seed"]
     before = [measured[sample.round, name] for name in origins if (sample.round, name) in measured]
     return None if own is None or not before else own - max(before)
-
-
-def outcome_counts(family: Family) -> Counter[Outcome]:
-    """Count the outcomes of the requested programs."""
-    return Counter(member.outcome for member in family.requested())

@@ -13,6 +13,7 @@ from specahd.reporting.aggregates import (
     BOUND,
     HOW_TO_READ_BOUNDS,
     Common,
+    count_cheaper,
     group_by_kind,
     group_by_size,
     lower_bounds,
@@ -59,14 +60,6 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Optional:
-    """Optional columns, each shown if any row has a value."""
-
-    paid: bool
-    gaps: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Line:
     """A line of the table, before it is formatted: a method, a reference or a bound."""
 
@@ -86,30 +79,23 @@ class _Line:
         means = {name: mean_or_nan(costs) for name, costs in known.items()}
         return [fmean(means.get(name, nan) for name in names) for names in sizes.values() if names]
 
-    def cells(
-        self, sizes: Mapping[str, Sequence[str]], cheapest: Sequence[float], optional: _Optional
-    ) -> list[str]:
-        """Return its cells; a cost equal to the cheapest method's cost of that size is bold."""
-        costs = self.costs(sizes)
-        formatted = [format_number(cost, 1) for cost in costs]
-        used = (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
+    def cells(self) -> dict[str, str]:
+        """Return its cells by column, but those of its costs."""
+        of = average_rows(self.rows)
         solved = [row for row in self.rows if not row.failed]
         gaps = mean_or_nan(row.cost / row.best_known - 1 for row in solved if row.best_known > 0)
-        below = "–"
-        if self.complete not in (_BASELINE, _BOUND):
-            below = f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
-        bold = [cost == least for cost, least in zip(costs, cheapest, strict=True)]
-        return [
-            self.name,
-            *(Strong(cell) if best else cell for cell, best in zip(formatted, bold, strict=True)),
-            _improvement(self.improvements) if self.complete != _BASELINE else "–",
-            below,
-            *([format_percent(gaps)] if optional.gaps else []),
-            format_number(self.seconds, 3),
-            self.complete,
-            *(used if optional.paid else ()),
-            *_failures(self.rows),
-        ]
+        untrained = self.complete in (_BASELINE, _BOUND)
+        return {
+            "improvement": _improvement(self.improvements) if self.complete != _BASELINE else "–",
+            "below B": "–" if untrained else count_cheaper(self.rows),
+            "gap": format_percent(gaps),
+            "s": format_number(self.seconds, 3),
+            "complete": self.complete,
+            "tokens": format_number(self.spending.tokens, 0),
+            "money": format_number(self.spending.cost, 2),
+            "failed": f"{of.rollbacks}/{of.steps}" if of.steps else "–",
+            "T": str(of.failed),
+        }
 
 
 def is_comparison(runs: Sequence[Run]) -> bool:
@@ -168,15 +154,13 @@ def _baselines(
     took: dict[str, dict[str, float]] = defaultdict(dict)
     for run in (run for runs in groups.values() for run in runs):
         for row in run.validation:
-            rows[row.baseline].setdefault(row.instance, _of_baseline(row))
+            its = replace(
+                row, cost=row.baseline_cost, improvement=0.0, failed=False, steps=0, rollbacks=0
+            )
+            rows[row.baseline].setdefault(row.instance, its)
             if row.instance in seconds.get(run.name, ()):
                 took[row.baseline].setdefault(row.instance, seconds[run.name][row.instance])
     return [Reference(f"B: {name}", list(each.values()), took[name]) for name, each in rows.items()]
-
-
-def _of_baseline(row: Row) -> Row:
-    cost = row.baseline_cost
-    return replace(row, cost=cost, improvement=0.0, failed=False, steps=0, rollbacks=0)
 
 
 def _ranking(
@@ -243,32 +227,31 @@ def _table(
     for solver in references:
         solver_rows = [row for row in solver.rows if row.instance in instances]
         took = _seconds(solver.seconds, instances)
-        shares, mark = [average_rows(solver_rows).improvement], "reference"
-        if solver.name.startswith("B: "):
-            mark = _BASELINE
+        shares = [average_rows(solver_rows).improvement]
+        mark = _BASELINE if solver.name.startswith("B: ") else "reference"
         lines.append(_Line(solver.name, solver_rows, shares, took, mark, Spending()))
     if bounds := lower_bounds(chain(rows.values(), *(each.rows for each in references)), instances):
         shares = [average_rows(bounds).improvement]
         lines.append(_Line(BOUND, bounds, shares, nan, _BOUND, Spending()))
-    optional = _Optional(
-        # Recorded and offline replies are free.
-        paid=any(line.spending.tokens > 0 for line in lines),
-        gaps=any(row.best_known > 0 for row in rows.values()),
-    )
-    heads = [
-        _size_head(size, len(sizes[size]), len(grouped[size])) for size in sizes if sizes[size]
-    ]
-    columns = (
-        noun, *heads,
-        "improvement", "below B", *(("gap",) if optional.gaps else ()), "s", "complete",
-        *(("tokens", "money") if optional.paid else ()), "failed", "T",
-    )  # fmt: skip
-    cells = [line.cells(sizes, cheapest, optional) for line in lines]
-    return Table(columns, cells, name=f"{problem}-methods")
-
-
-def _size_head(size: str, solved: int, asked: int) -> str:
-    return f"{size} ({solved})" if solved == asked else f"{size} ({solved}, {asked - solved} T)"
+    heads = []
+    for size, names in sizes.items():
+        lost = len(grouped[size]) - len(names)
+        if names:
+            heads.append(f"{size} ({len(names)}, {lost} T)" if lost else f"{size} ({len(names)})")
+    # Recorded and offline replies are free.
+    paid = any(line.spending.tokens > 0 for line in lines)
+    hidden = set() if paid else {"tokens", "money"}
+    hidden |= set() if any(row.best_known > 0 for row in rows.values()) else {"gap"}
+    cells = []
+    for line in lines:
+        costs = [
+            Strong(cell) if cost == least else cell
+            for cost, least in zip(line.costs(sizes), cheapest, strict=True)
+            for cell in [format_number(cost, 1)]
+        ]
+        shown = {column: cell for column, cell in line.cells().items() if column not in hidden}
+        cells.append([line.name, *costs, *shown.values()])
+    return Table((noun, *heads, *shown), cells, name=f"{problem}-methods")
 
 
 def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:
@@ -285,11 +268,6 @@ def _improvement(shares: Sequence[float]) -> str:
         return "–"
     spread = f" ± {stdev(known):.2f}" if len(known) > 1 else ""
     return f"{mean_or_nan(known):+.2f}%{spread}"
-
-
-def _failures(rows: Sequence[Row]) -> list[str]:
-    found = average_rows(rows)
-    return [f"{found.rollbacks}/{found.steps}" if found.steps else "–", str(found.failed)]
 
 
 def _left_out(

@@ -37,7 +37,6 @@ from specahd.reporting.document import (
 from specahd.reporting.family import (
     Family,
     Member,
-    outcome_counts,
     read_family,
     read_frozen_programs,
 )
@@ -189,7 +188,9 @@ def lineage_page(directory: Path, name: str) -> str:
         A file is not what a run writes.
     """
     family = read_family(directory)
-    kinds = {member.id: kind for level in LEVELS[::-1] for member, kind in _kinds(family.of(level))}
+    kinds = {
+        member.sample: kind for level in LEVELS[::-1] for member, kind in _kinds(family.of(level))
+    }
     trees = [
         f'<h2>{level.value.capitalize()} level</h2><figure class="tree">'
         f"{_tree(family.of(level), kinds)}</figure>"
@@ -198,14 +199,14 @@ def lineage_page(directory: Path, name: str) -> str:
     ]
     children = family.children()
     data = {
-        member.id: {
+        member.sample: {
             "facts": _facts(member),
             "detail": member.detail,
-            "idea": member.idea,
-            "source": member.source,
+            "idea": member.idea or "",
+            "source": member.source or "",
             "reply": "" if member.source else member.reply,
             "parents": list(dict.fromkeys(member.parents)),
-            "children": children.get(member.id, []),
+            "children": children.get(member.sample, []),
         }
         for member in family.members.values()
     }
@@ -232,7 +233,7 @@ def _first(family: Family) -> str:
         max(
             members,
             key=lambda each: (bool(each.role), each.ticket > 0, each.gain or 0.0, -each.ticket),
-        ).id
+        ).sample
         if members
         else ""
     )
@@ -254,7 +255,7 @@ def _kinds(members: Sequence[Member]) -> Iterator[tuple[Member, str]]:
 
 def _tree(members: Sequence[Member], kinds: Mapping[str, str]) -> str:
     places = {
-        member.id: (_MARGIN + _ACROSS * place, _MARGIN + 14 + _DOWN * member.generation)
+        member.sample: (_MARGIN + _ACROSS * place, _MARGIN + 14 + _DOWN * member.generation)
         for place, member in enumerate(members)
     }
     width = 2 * _MARGIN + _ACROSS * (len(members) - 1)
@@ -262,7 +263,7 @@ def _tree(members: Sequence[Member], kinds: Mapping[str, str]) -> str:
     marks, lines, circles = [], [], []
     current_round = 0
     for member in members:
-        x, y = places[member.id]
+        x, y = places[member.sample]
         if member.ticket and member.round != current_round:
             current_round = member.round
             left = x - _ACROSS / 2
@@ -275,14 +276,14 @@ def _tree(members: Sequence[Member], kinds: Mapping[str, str]) -> str:
                 a, b = places[parent]
                 lines.append(
                     f'<line x1="{a}" y1="{b}" x2="{x}" y2="{y}" data-of="{escape(parent)} '
-                    f'{escape(member.id)}"/>'
+                    f'{escape(member.sample)}"/>'
                 )
         if member.role:
             circles.append(f'<circle class="ring" cx="{x}" cy="{y}" r="8.5"/>')
-        title = escape(f"{member.id}: {_facts(member)}")
+        title = escape(f"{member.sample}: {_facts(member)}")
         circles.append(
-            f'<circle class="{kinds[member.id]}" cx="{x}" cy="{y}" r="5" tabindex="0" '
-            f'data-of="{escape(member.id)}"><title>{title}</title></circle>'
+            f'<circle class="{kinds[member.sample]}" cx="{x}" cy="{y}" r="5" tabindex="0" '
+            f'data-of="{escape(member.sample)}"><title>{title}</title></circle>'
         )
     return (
         f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" width="{max(width, 120)}" '
@@ -309,9 +310,10 @@ def _table(family: Family) -> str:
             _figure(member.gain, sign="+"),
             member.role or "–",
         ]
+        name = escape(member.sample)
         rows.append(
-            f'<tr data-of="{escape(member.id)}" tabindex="0"><td class="left">{escape(member.id)}'
-            f"</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+            f'<tr data-of="{name}" tabindex="0"><td class="left">{name}</td>'
+            f"{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
         )
     head = '<th class="left">program</th>' + "".join(f"<th>{column}</th>" for column in columns)
     table = f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
@@ -374,12 +376,12 @@ def search_page(directory: Path, name: str) -> str:
 
 
 def _state(family: Family, programs: Sequence[Member], asked: int) -> str:
-    counts = outcome_counts(family)
+    ok = sum(member.outcome is Outcome.OK for member in programs)
     tokens = sum(member.tokens for member in programs)
     tokens += sum(each.tokens for each in family.auxiliary)
     costs = [*(member.cost for member in programs), *(each.cost for each in family.auxiliary)]
     parts = [
-        f"{len(programs)} of {asked} tickets are used; {counts[Outcome.OK]} programs are ok",
+        f"{len(programs)} of {asked} tickets are used; {ok} programs are ok",
         f"{len(family.rounds)} rounds have ended",
         f"{format_number(tokens, 0)} tokens, {sequential_sum(costs):.4g} of money"
         if tokens

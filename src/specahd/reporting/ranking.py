@@ -139,150 +139,134 @@ def compare(
     instances = list(chain.from_iterable(common.values()))
     if len(methods) < 2 or not instances:
         return []
-    ordered = sorted(
-        entries, key=lambda entry: mean_or_nan(log(entry.cost(each)) for each in instances)
-    )
-    best = next(entry for entry in ordered if not entry.reference)
-    found = {
-        entry.name: difference(entry, best, instances) for entry in ordered if entry is not best
-    }
-    rivals = [entry for entry in methods if entry is not best]
-    answer = _answer(best, rivals, [each for each in ordered if each.reference], found, noun)
-    scope = f"{counted(len(instances), 'instance')}, {counted(len(best.seeds), 'seed')} of {budget}"
+    entries.sort(key=lambda entry: mean_or_nan(log(entry.cost(each)) for each in instances))
+    of = _Comparison(entries, instances, noun)
+    scope = f"{_counted(len(instances), 'instance')}, {_counted(len(of.best.seeds), 'seed')}"
+    scope += f" of {budget}"
     missing = sum(map(len, sizes.values())) - len(instances)
     if missing:
-        scope += f"; left out: {counted(missing, 'instance')} that not every {noun} solves"
-    for entry in methods:
-        equal = [each.name for each in methods if each.seeds == entry.seeds]
-        if equal[0] == entry.name and len(equal) > 1:
-            answer += f" Equal costs on every instance and seed: {', '.join(equal)}."
+        scope += f"; left out: {_counted(missing, 'instance')} that not every {noun} solves"
     return [
-        f"{answer} ({scope}.)",
-        _overall(f"{problem}-better", ordered, best, found, instances, noun),
+        f"{of.answer(methods)} ({scope}.)",
+        of.overall(f"{problem}-better"),
         "Wins, ties and losses.",
-        _wins(f"{problem}-wins", ordered, methods, instances, noun),
+        of.wins(f"{problem}-wins"),
         "The same by size; in parentheses the number of instances, and the interval.",
-        _by_size(f"{problem}-better-by-size", ordered, best, common, noun),
-        *(_pairs(f"{problem}-pairs", ordered, instances, noun) if pairs else []),
+        of.by_size(f"{problem}-better-by-size", common),
+        *(of.pairs(f"{problem}-pairs") if pairs else []),
     ]
 
 
-def counted(number: int, noun: str) -> str:
+def _counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the singular or plural."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _answer(
-    best: Entry,
-    rivals: Sequence[Entry],
-    references: Sequence[Entry],
-    found: Mapping[str, Difference],
-    noun: str,
-) -> str:
-    alike = [entry.name for entry in rivals if not found[entry.name].certain]
-    dearer = [entry.name for entry in rivals if found[entry.name].certain]
-    if not alike:
-        closest = min(dearer, key=lambda name: found[name].share)
-        by = found[closest]
-        sentence = (
-            f"{best.name} finds cheaper solutions than every other {noun}; {closest}, the next, "
-            f"costs {100 * by.share:.2f}% more (95% interval {100 * by.low:.2f} to "
-            f"{100 * by.high:.2f}%)."
+class _Comparison:
+    """Entries in the order of their costs, at least two methods, on instances that all solved."""
+
+    def __init__(self, entries: Sequence[Entry], instances: Sequence[str], noun: str) -> None:
+        self.entries, self.instances, self.noun = entries, instances, noun
+        self.references = [entry for entry in entries if entry.reference]
+        self.best = next(entry for entry in entries if not entry.reference)
+        self.found = {
+            entry.name: difference(entry, self.best, instances)
+            for entry in entries
+            if entry is not self.best
+        }
+
+    def answer(self, methods: Sequence[Entry]) -> str:
+        """Return sentences on the methods, which are named in this order."""
+        best, found, noun = self.best.name, self.found, self.noun
+        rivals = [entry.name for entry in methods if entry is not self.best]
+        alike = [name for name in rivals if not found[name].certain]
+        dearer = [name for name in rivals if found[name].certain]
+        if not alike:
+            closest = min(dearer, key=lambda name: found[name].share)
+            by = found[closest]
+            text = (
+                f"{best} finds cheaper solutions than every other {noun}; {closest}, the next, "
+                f"costs {100 * by.share:.2f}% more (95% interval {100 * by.low:.2f} to "
+                f"{100 * by.high:.2f}%)."
+            )
+        else:
+            text = f"{best} has the lowest costs, but these runs cannot tell it from "
+            text += f"{', '.join(alike)}."
+            if dearer:
+                text += f" It finds cheaper solutions than {', '.join(dearer)}."
+        cheaper = [each.name for each in self.references if found[each.name].high < 0]
+        if cheaper:
+            text += f" Untrained references cheaper than every {noun}: {', '.join(cheaper)}."
+        for entry in methods:
+            equal = [each.name for each in methods if each.seeds == entry.seeds]
+            if equal[0] == entry.name and len(equal) > 1:
+                text += f" Equal costs on every instance and seed: {', '.join(equal)}."
+        return text
+
+    def overall(self, name: str) -> Table:
+        """Return a table of the differences to the best method."""
+        rows = []
+        for entry in self.entries:
+            spread = deviation(entry, self.instances)
+            spread_cell = "–" if entry.reference or not isfinite(spread) else f"{100 * spread:.2f}"
+            if entry is self.best:
+                rows.append([entry.name, "cheapest", "–", spread_cell, "–"])
+                continue
+            by = self.found[entry.name]
+            verdict = "no" if not by.certain else "cheaper" if by.share < 0 else "dearer"
+            rows.append([entry.name, format_percent(by.share), _bounds(by), spread_cell, verdict])
+        columns = (self.noun, "difference", "interval", "±", "differs")
+        return Table(columns, rows, name=name)
+
+    def wins(self, name: str) -> Table:
+        """Return a table of each entry's results, in cells ``wins / ties / losses``."""
+        rows = []
+        for entry in self.entries:
+            opponents = [
+                [each for each in self.entries if not each.reference and each is not entry],
+                *([each] if each is not entry else [] for each in self.references),
+            ]
+            rows.append([entry.name, *(self._results(entry, rivals) for rivals in opponents)])
+        columns = (self.noun, f"other {self.noun}s", *(entry.name for entry in self.references))
+        return Table(columns, rows, name=name)
+
+    def pairs(self, name: str) -> list[Part]:
+        """Return a table of every two entries, the one with the lower costs first."""
+        rows = []
+        for cheaper, dearer in combinations(self.entries, 2):
+            by = difference(dearer, cheaper, self.instances)
+            spread = f"{100 * by.deviation:.2f}" if isfinite(by.deviation) else "–"
+            numbers = [format_percent(by.share), _bounds(by), spread]
+            verdict = self._results(cheaper, [dearer]), "yes" if by.certain else "no"
+            rows.append([cheaper.name, dearer.name, *numbers, *verdict])
+        columns = (self.noun, "other", "difference", "interval", "±", "instances", "differs")
+        text = (
+            "Every two: by how much the other costs more, the larger of their deviations over the "
+            f"seeds, and the instances on which the {self.noun} costs less, as much, and more. "
+            "Each interval is that of a single comparison: of twenty, one misses by chance."
         )
-    else:
-        sentence = f"{best.name} has the lowest costs, but these runs cannot tell it from "
-        sentence += f"{', '.join(alike)}."
-        if dearer:
-            sentence += f" It finds cheaper solutions than {', '.join(dearer)}."
-    cheaper = [each.name for each in references if found[each.name].high < 0]
-    if cheaper:
-        sentence += f" Untrained references cheaper than every {noun}: {', '.join(cheaper)}."
-    return sentence
+        return [text, Table(columns, rows, words=2, name=name)]
 
-
-def _overall(
-    name: str,
-    ordered: Sequence[Entry],
-    best: Entry,
-    found: Mapping[str, Difference],
-    instances: Sequence[str],
-    noun: str,
-) -> Table:
-    rows = []
-    for entry in ordered:
-        spread = deviation(entry, instances)
-        spread_cell = "–" if entry.reference or not isfinite(spread) else f"{100 * spread:.2f}"
-        if entry is best:
-            rows.append([entry.name, "cheapest", "–", spread_cell, "–"])
-            continue
-        by = found[entry.name]
-        verdict = "no" if not by.certain else "cheaper" if by.share < 0 else "dearer"
-        rows.append([entry.name, format_percent(by.share), _bounds(by), spread_cell, verdict])
-    columns = (noun, "difference", "interval", "±", "differs")
-    return Table(columns, rows, name=name)
-
-
-def _wins(
-    name: str,
-    ordered: Sequence[Entry],
-    methods: Sequence[Entry],
-    instances: Sequence[str],
-    noun: str,
-) -> Table:
-    """Return a table of each entry's results, in cells ``wins / ties / losses``."""
-    references = [entry for entry in ordered if entry.reference]
-    rows = []
-    for entry in ordered:
-        opponents = [[each for each in methods if each is not entry]]
-        opponents += [[each] if each is not entry else [] for each in references]
-        cells = [
-            " / ".join(map(str, against(entry, rivals, instances))) if rivals else "–"
-            for rivals in opponents
-        ]
-        rows.append([entry.name, *cells])
-    columns = (noun, f"other {noun}s", *(entry.name for entry in references))
-    return Table(columns, rows, name=name)
-
-
-def _pairs(name: str, ordered: Sequence[Entry], instances: Sequence[str], noun: str) -> list[Part]:
-    """Return a table of every two entries, the one with the lower costs first."""
-    rows = []
-    for cheaper, dearer in combinations(ordered, 2):
-        by = difference(dearer, cheaper, instances)
-        wins, ties, losses = against(cheaper, [dearer], instances)
-        spread = f"{100 * by.deviation:.2f}" if isfinite(by.deviation) else "–"
-        verdict = "yes" if by.certain else "no"
-        numbers = [format_percent(by.share), _bounds(by), spread]
-        counts = f"{wins} / {ties} / {losses}"
-        rows.append([cheaper.name, dearer.name, *numbers, counts, verdict])
-    columns = (noun, "other", "difference", "interval", "±", "instances", "differs")
-    text = (
-        "Every two: by how much the other costs more, the larger of their deviations over the "
-        f"seeds, and the instances on which the {noun} costs less, as much, and more. Each "
-        "interval is that of a single comparison: of twenty, one misses by chance."
-    )
-    return [text, Table(columns, rows, words=2, name=name)]
-
-
-def _by_size(
-    name: str,
-    ordered: Sequence[Entry],
-    best: Entry,
-    common: Mapping[str, Sequence[str]],
-    noun: str,
-) -> Table:
-    known = {size: names for size, names in common.items() if names}
-    rows = []
-    for entry in ordered:
-        cells = ["0"] * len(known)
-        if entry is not best:
-            each = [difference(entry, best, names) for names in known.values()]
+    def by_size(self, name: str, sizes: Mapping[str, Sequence[str]]) -> Table:
+        """Return a table of the differences to the best method on the instances of each size."""
+        known = {size: names for size, names in sizes.items() if names}
+        rows = []
+        for entry in self.entries:
+            if entry is self.best:
+                rows.append([Strong(entry.name), *["0"] * len(known)])
+                continue
+            each = [difference(entry, self.best, names) for names in known.values()]
             cells = [
                 format_percent(by.share) + (f" ({_bounds(by)})" if isfinite(by.low) else "")
                 for by in each
             ]
-        rows.append([Strong(entry.name) if entry is best else entry.name, *cells])
-    return Table((noun, *(f"{size} ({len(known[size])})" for size in known)), rows, name=name)
+            rows.append([entry.name, *cells])
+        columns = (self.noun, *(f"{size} ({len(names)})" for size, names in known.items()))
+        return Table(columns, rows, name=name)
+
+    def _results(self, entry: Entry, rivals: Sequence[Entry]) -> str:
+        results = against(entry, rivals, self.instances) if rivals else ["–"]
+        return " / ".join(map(str, results))
 
 
 def against(

@@ -11,6 +11,7 @@ from specahd.reporting.aggregates import (
     BOUND,
     HOW_TO_READ_BOUNDS,
     Common,
+    count_cheaper,
     count_outcomes,
     group_by_kind,
     group_by_size,
@@ -115,7 +116,7 @@ def _checkpoints(
                 format_percent(chosen.improvement),
                 format_percent(unseen.improvement),
                 f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
-                _below(_rows(counted, "validation")),
+                count_cheaper(_rows(counted, "validation")),
                 f"{unseen.rollbacks}/{unseen.steps}",
                 str(unseen.failed),
             ]
@@ -169,7 +170,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
             rebuilt = f"{of.rollbacks}/{of.steps}"
             baselines = ", ".join(sorted({row.baseline for row in group}))
             bounds.append(mean_or_nan(row.lower_bound for row in group if not row.failed))
-            counts = _below(group), rebuilt, str(of.failed)
+            counts = count_cheaper(group), rebuilt, str(of.failed)
             rows.append([name, size, str(of.rows), baselines, *costs, *counts])
     columns = (
         "runs", "size", "rows", "B", "cost of B", "repaired cost", "improvement", "below B",
@@ -224,11 +225,6 @@ def _metrics(runs: Sequence[Run]) -> str:
         "failed": unseen.failed,
     }
     return json.dumps(found, indent=2, sort_keys=True, allow_nan=False) + "\n"
-
-
-def _below(rows: Sequence[Row]) -> str:
-    solved = [row for row in rows if not row.failed]
-    return f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
 
 
 def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
