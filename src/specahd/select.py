@@ -16,10 +16,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd import model
 from specahd.config import CONF_DIR
-from specahd.config.cli import SEARCHPATH, run_command, searchpath_words
+from specahd.config.cli import run_command, searchpath_words
 from specahd.config.files import choices
 from specahd.config.targets import check_targets
 from specahd.core.errors import UserError
+from specahd.runs.configuration import SEARCHPATH
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.registry import (
     CHAMPION,

@@ -28,4 +28,4 @@ def serve(*faults, bad=None, spared=None, **options):
 
 def proposer(server, **options):
     quick = {"timeout": 5.0, "attempts": 3, "deadline": 60.0, "backoff": 0.01, "patience": 0.05}
-    return ChatProposer("tested", server.url, **(quick | options))
+    return ChatProposer(model="tested", base_url=server.url, **(quick | options))

@@ -10,6 +10,7 @@ from server import Handler, Server
 from server_behaviour import BAD, FAULTS, TRICKLES, Schedule, Script, offline
 
 from specahd.core.errors import ServiceError, ServiceUnavailable, TransportError
+from specahd.core.services import ServiceOptions
 from specahd.llm import service_client
 from specahd.llm.client import USELESS
 from specahd.llm.faults import RetryableError
@@ -190,7 +191,9 @@ def test_a_deadline_is_five_timeouts_and_leaves_no_long_wait():
 
 
 def test_a_queue_before_an_attempt_is_not_part_of_the_deadline():
-    client = ServiceClient("http://127.0.0.1:1/v1", group="llm", deadline=0.5, backoff=0)
+    client = ServiceClient(
+        ServiceOptions(base_url="http://127.0.0.1:1/v1", deadline=0.5, backoff=0), "llm"
+    )
     seen = []
 
     def attempt(begin):

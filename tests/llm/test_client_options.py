@@ -51,7 +51,7 @@ def test_preflight_says_that_an_address_leads_nowhere():
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{unused.getsockname()[1]}"
-        asker = ChatProposer("tested", f"http://{host}/v1", backoff=0.01)
+        asker = ChatProposer(model="tested", base_url=f"http://{host}/v1", backoff=0.01)
         with pytest.raises(ServiceError, match=f"^{host} cannot be used: no connection .*refused"):
             asker.preflight()
 

@@ -14,6 +14,7 @@ from test_training import STALL, train
 
 from commands import call
 from specahd.core.errors import ServiceError
+from specahd.core.services import EncoderOptions
 from specahd.llm.parsing import parse_reply
 from specahd.llm.recorded import Recorded, Recorder
 from specahd.memory.endpoint import Endpoint
@@ -63,7 +64,7 @@ def test_a_reply_and_its_cassette_are_without_the_key(tmp_path, monkeypatch, way
 def test_no_message_of_an_embedding_server_tells_it(monkeypatch, way):
     monkeypatch.setenv("A_KEY", CANARY)
     with serve(models=(SPELLINGS[way](CANARY),), spell=SPELLINGS[way]) as server:
-        endpoint = Endpoint(server.url, "A_KEY", attempts=1)
+        endpoint = Endpoint(EncoderOptions(base_url=server.url, api_key_env="A_KEY", attempts=1))
         with pytest.raises(ServiceError) as refusal:
             endpoint.preflight(endpoint.service("encoder", "memory.models.one"))
     assert "has no model encoder" in str(refusal.value)

@@ -1,11 +1,9 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specahd.core.errors import ConfigError
 from specahd.llm.limits import WINDOW, RateLimiter
 
 
@@ -109,10 +107,3 @@ def test_threads_are_let_through_no_faster():
     events = sorted((slot.time, 1) for slot in slots)
     assert max(len(sizes) for sizes in windows(events)) == 5
     assert len(events) == 40
-
-
-@pytest.mark.parametrize("limit", [0, -1, 2.5, True, "many"])
-def test_a_limit_that_is_none_is_refused(limit):
-    for limits, option in (((limit,), "requests"), ((None, limit), "tokens")):
-        with pytest.raises(ConfigError, match=rf"llm\.{option}_per_minute"):
-            RateLimiter(*limits)

@@ -74,7 +74,7 @@ def server():
 
 def client(server):
     prices = {"input_price": 1.0, "output_price": 10.0}
-    return ChatProposer("tested", server.url, timeout=5.0, attempts=1, **prices)
+    return ChatProposer(model="tested", base_url=server.url, timeout=5.0, attempts=1, **prices)
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -13,6 +13,7 @@ from embedded_programs import MODELS, QUICK, memory, program
 from fake_embedding_server import DIMENSION, FAULTS, FakeEmbeddingServer, vector
 
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
+from specahd.core.services import EncoderOptions
 from specahd.llm.keys import KEY_FILE
 from specahd.memory.embedding import LENGTH, embedded, text_of
 from specahd.memory.endpoint import Endpoint
@@ -26,7 +27,7 @@ def _no_key_file(monkeypatch):
 
 
 def asked(fake_server, *texts, dimension=None, **options):
-    endpoint = Endpoint(fake_server.url, **(QUICK | options))
+    endpoint = Endpoint(EncoderOptions(base_url=fake_server.url, **(QUICK | options)))
     return endpoint.embed(endpoint.service("small", "memory.models.first"), texts, dimension)
 
 
@@ -76,7 +77,7 @@ def test_the_key_is_told_to_nobody_but_the_server(behaviour, monkeypatch, caplog
     monkeypatch.setenv("A_KEY", CANARY)
     told = []
     with FakeEmbeddingServer(*[behaviour] * 9, lists=False) as fake_server:
-        endpoint = Endpoint(fake_server.url, "A_KEY", **QUICK)
+        endpoint = Endpoint(EncoderOptions(base_url=fake_server.url, api_key_env="A_KEY", **QUICK))
         service = endpoint.service("small", "memory.models.first")
         for call in (
             lambda: endpoint.preflight(service),

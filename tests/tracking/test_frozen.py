@@ -68,7 +68,9 @@ def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25, **more):
 def bring(run, folder, status="complete", **options):
     """Bring the run into a store; return the client, the training and its candidates."""
     uri = f"sqlite:///{folder}/mlflow.db"
-    observer = MLflowObserver(uri, f"{folder}/artifacts", "trial", **options)
+    observer = MLflowObserver(
+        uri=uri, artifacts=f"{folder}/artifacts", experiment="trial", **options
+    )
     for _ in RunUpload(observer.options, run.directory).close(status):
         pass
     client = MlflowClient(uri)

@@ -73,7 +73,7 @@ def server(tmp_path):
 @pytest.mark.usefixtures("forked_uploader")
 def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
     run = WrittenRun(tmp_path / "run")
-    told = MLflowObserver(server.uri, "", "trial", patience=180)
+    told = MLflowObserver(uri=server.uri, artifacts="", experiment="trial", patience=180)
     observers = Observers([told])
     server.start()
     observers.on_start(200, run.directory)

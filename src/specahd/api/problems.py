@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files, find_file
 from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.core.options import accepted_arguments
 from specahd.core.plain import convert
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
@@ -115,7 +115,7 @@ def settings_of(problem: AnyProblem) -> dict[str, Any]:
     """Return a problem's options by the names that its class and ``conf/problem`` use."""
     return {
         option: getattr(problem, {"baseline": "baseline_name"}.get(option, option))
-        for option in signature(type(problem)).parameters
+        for option in accepted_arguments(type(problem))[0]
     }
 
 
@@ -147,7 +147,7 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
     if not isinstance(make, type) or not all(hasattr(make, method) for method in _METHODS):
         raise ConfigError(f"Expected problem={checkpoint.problem} to name the class of a problem.")
     options = files.declared_options("problem", checkpoint.problem)
-    arguments = signature(make).parameters
+    arguments, _ = accepted_arguments(make)
     for name, value in checkpoint.settings.items():
         try:
             if name not in options:

@@ -11,21 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.checkpoint import located
-from specahd.core.settings import EXTENSIONS, Settings
+from specahd.core.options import effects
+from specahd.core.settings import EXTENSIONS, RunOptions, Settings
 from specahd.repair.checksums import SUMS
 from specahd.routing.pools import MANIFEST
 
 if TYPE_CHECKING:
     from specahd.api.plans import TrainingPlan
-
-_NOT_OF_THE_RESULT = (
-    ("budget", "name"),
-    ("budget", "max_cost"),
-    ("budget", "max_tokens"),
-    ("search", "samplers"),
-)
-"""Options that do not change the programs: a name, bounds that may be raised when a run is resumed,
-and the number of concurrent requests."""
 
 
 def provenance(plan: "TrainingPlan") -> dict[str, Any]:
@@ -53,8 +45,9 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
         "limits": asdict(plan.execution.limits),
         "tiers": asdict(plan.tiers),
     }
-    for group, option in _NOT_OF_THE_RESULT:
-        del described[group][option]
+    for name in effects(RunOptions):
+        group, _, option = name.partition(".")
+        described.get(group, {}).pop(option, None)
     plain = Settings()
     for option in EXTENSIONS:
         # The extensions are newer: a training without them keeps the provenance of old versions.

@@ -41,13 +41,12 @@ from specahd.core.errors import RunFailed, TransportError, UserError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, make_new_folder, write_atomically
 from specahd.core.services import STORE_VARIABLE
+from specahd.runs.configuration import SEARCHPATH
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
 Task = Callable[[DictConfig], None]
 
-SEARCHPATH = "hydra.searchpath"
-"""The option that names folders of the user's own files; a run's ``choices`` keep it."""
 FAILED = 1
 REFUSED = 2
 _LINES = 6

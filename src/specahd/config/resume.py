@@ -16,18 +16,25 @@ from hydra.core.hydra_config import HydraConfig
 from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.cli import SEARCHPATH, resolve_config, save_config, searchpath_words
+from specahd.config.cli import resolve_config, save_config, searchpath_words
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.options import Effect
 from specahd.core.plain import parse_yaml, printable
-from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by, read_configuration
+from specahd.runs.configuration import (
+    SEARCHPATH,
+    flatten,
+    is_covered_by,
+    options_with,
+    read_configuration,
+)
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
 
-CHANGEABLE = (*WITHOUT_EFFECT, "llm")
+CHANGEABLE = options_with(Effect.SPEED, Effect.ACCESS, Effect.REPLIES)
 """Options that may change in a resumed run; replies are never requested, or paid, twice."""
-RAISABLE = ("budget.max_cost", "budget.max_tokens")
+RAISABLE = options_with(Effect.BOUND)
 """Options that may be raised in a resumed run; no measurement depends on them."""
 
 

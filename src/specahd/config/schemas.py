@@ -7,7 +7,7 @@ refuses a key that the chosen file does not have. All other groups are classes o
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, get_type_hints
 
 from hydra.core.config_store import ConfigStore
@@ -16,9 +16,8 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 
 from specahd.config.files import register_choose
 from specahd.config.messages import find_unknown, no_such_option, options_of
-from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import check_choice, check_range
+from specahd.core.options import check_options, option
 from specahd.core.repair_options import RepairOptions
 from specahd.core.services import check_services, check_store
 from specahd.core.serving import ServerSettings
@@ -27,10 +26,9 @@ from specahd.core.settings import (
     CallLimits,
     Confinement,
     Pools,
+    RunOptions,
     SearchLimit,
-    Settings,
     TableOptions,
-    TierRule,
     Transfers,
     check_workers,
 )
@@ -40,28 +38,12 @@ SOURCES = ("pool", "set", "instance")
 """Options that select the instances to evaluate."""
 
 
-@dataclass
-class TrainConfig:
+@dataclass(kw_only=True)
+class TrainConfig(RunOptions):
     """Options of ``python -m specahd.train``."""
 
-    seed: int = 0
-    resume: str | None = None
-    record: str | None = None
-    problem: Any = MISSING
-    llm: Any = MISSING
-    memory: Any = MISSING
-    method: Any = MISSING
-    executor: Any = MISSING
-    tracking: Any = MISSING
-    pools: Pools = field(default_factory=Pools)
-    budget: Budget = MISSING
-    search: Settings = field(default_factory=Settings)
-    limits: CallLimits = field(default_factory=CallLimits)
-    sandbox: Confinement = field(default_factory=Confinement)
-    tiers: TierRule = field(default_factory=TierRule)
-
     def __post_init__(self) -> None:
-        check_range("seed", self.seed, 0)
+        check_options(self)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
         # Checked before the command line is stored, as it may contain a key.
@@ -74,21 +56,25 @@ class TrainConfig:
 class EvaluateConfig(RepairOptions):
     """Options of ``python -m specahd.evaluate``; null options of repair are as in training."""
 
-    checkpoint: str = MISSING
-    pool: str | None = None
-    set: str | None = None
+    checkpoint: str = option(MISSING, "a checkpoint, its run's directory, or models:/NAME@ALIAS")
+    pool: str | None = option(None, "a generated pool: selection, validation …")
+    set: str | None = option(None, "a public set, or a folder inside one: cvrp_x, sdvrp/SET-1")
     # A file or folder, or a list of them; Hydra has no type for this.
-    instance: Any = None
-    incumbent: str | None = None
-    baseline: str | None = None
-    study: str | None = None
-    public: str = "data"
-    baselines: str | None = None
+    instance: Any = option(None, "a file, a folder, or several: [a.vrp,b.vrp]")
+    incumbent: str | None = option(None, "a file with the solution of instance to repair")
+    baseline: str | None = option(
+        None, "another solver whose solutions are repaired; null: as trained"
+    )
+    study: str | None = option(
+        None, "routing: replay the whole repertoire on every region", choices=STUDIES
+    )
+    public: str = option("data", "the folder of the public sets, with bks.csv")
+    baselines: str | None = option(None, "a folder that keeps the baseline's solutions; null: none")
     executor: Any = MISSING
     tracking: Any = MISSING
-    pools: Pools = field(default_factory=Pools)
-    limits: CallLimits = field(default_factory=CallLimits)
-    sandbox: Confinement = field(default_factory=Confinement)
+    pools: Pools = option(default_factory=Pools)
+    limits: CallLimits = option(default_factory=CallLimits)
+    sandbox: Confinement = option(default_factory=Confinement)
 
     def __post_init__(self) -> None:
         given = [name for name in SOURCES if getattr(self, name) is not None]
@@ -104,9 +90,7 @@ class EvaluateConfig(RepairOptions):
             )
         if self.incumbent is not None and (self.instance is None or self.baseline is not None):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
-        RepairOptions.__post_init__(self)
-        if self.study is not None:
-            check_choice("study", self.study, STUDIES)
+        check_options(self)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
 
@@ -122,25 +106,35 @@ class EvaluateConfig(RepairOptions):
 class SolveConfig(SearchLimit, TableOptions):
     """Options of ``python -m specahd.solve``; the bases hold its limit and options of tables."""
 
-    instance: str = MISSING
+    instance: str = option(
+        MISSING, "the file: VRPLIB, TSPLIB, Solomon's text, a table of stops (CSV)"
+    )
     problem: Any = None
-    checkpoint: str | None = None
-    incumbent: str | None = None
-    seed: int = 0
-    workers: int = 1
-    cluster: str | None = None
-    convention: str | None = None
-    out: str | None = None
-    plot: str | None = None
-    memory_gb: float = 4.0
-    sandbox: Confinement = field(default_factory=Confinement)
+    checkpoint: str | None = option(
+        None, "whose programs search: a run, by-hand, evolved; null: the better"
+    )
+    incumbent: str | None = option(
+        None, "a file with a solution to start from, as out= writes it; null: none"
+    )
+    seed: int = option(
+        0, "for equal repairs, equal seeds give equal solutions; at least 0", 0, MAX_SEED
+    )
+    workers: int = option(
+        1, "processes that search beside each other (cvrp, vrptw), 1 to 64", 1, 64
+    )
+    cluster: str | None = option(
+        None, "the Ray cluster where they are: HOST:PORT or auto; null: here"
+    )
+    convention: str | None = option(None, "how files measure distances that leave it open")
+    out: str | None = option(None, "files, as plan.sol or plan.sol,plan.csv; null: a new folder")
+    plot: str | None = option(
+        None, "a picture of routes and cost: a file ending in .png, .pdf or .svg"
+    )
+    memory_gb: float = option(4.0, "GiB that a process of programs may take", 0.001, 1e6)
+    sandbox: Confinement = option(default_factory=Confinement)
 
     def __post_init__(self) -> None:
-        check_range("seed", self.seed, 0, MAX_SEED)
-        check_range("workers", self.workers, 1, 64)
-        check_range("memory_gb", self.memory_gb, 0.001, 1e6)
-        SearchLimit.__post_init__(self)
-        TableOptions.__post_init__(self)
+        check_options(self)
 
 
 @dataclass
@@ -155,15 +149,15 @@ class PrepareConfig:
     """Options of ``python -m specahd.prepare``."""
 
     problem: Any = MISSING
-    verify: str | None = None
-    pools: Pools = field(default_factory=Pools)
+    verify: str | None = option(None, "a folder of any instances and solutions to check instead")
+    pools: Pools = option(default_factory=Pools)
 
 
 @dataclass
 class TrackConfig:
     """Options of ``python -m specahd.track``."""
 
-    run: str = MISSING
+    run: str = option(MISSING, "the directory of a run to bring into MLflow")
     tracking: Any = MISSING
 
     def __post_init__(self) -> None:
@@ -176,9 +170,9 @@ class SelectConfig:
 
     problem: Any = MISSING
     budget: Any = None
-    sweep: str | None = None
+    sweep: str | None = option(None, "the MLflow id of a sweep whose runs count; null: any")
     tracking: Any = MISSING
-    pools: Pools = field(default_factory=Pools)
+    pools: Pools = option(default_factory=Pools)
 
     def __post_init__(self) -> None:
         if "uri" not in self.tracking:
@@ -192,13 +186,23 @@ class SelectConfig:
 class ReportConfig:
     """Options of ``python -m specahd.report``; evaluations null: the runs' own rows."""
 
-    runs: str = MISSING
-    evaluations: str | None = None
-    references: str | None = None
-    sets: str | None = None
-    labels: str | None = None
-    pairs: bool = False
-    audit: str | None = None
+    runs: str = option(MISSING, "a folder of runs")
+    evaluations: str | None = option(
+        None, "a folder of evaluations; null: the runs' own validation rows"
+    )
+    references: str | None = option(
+        None, "a folder of solvers' rows to stand beside several methods; null: none"
+    )
+    sets: str | None = option(
+        None, "a folder of rows of public sets, in folders of methods; null: none"
+    )
+    labels: str | None = option(
+        None, "CSV of level, problem, source, label, note; null: names as they are"
+    )
+    pairs: bool = option(False, "whether every two methods are compared, not just the cheapest")
+    audit: str | None = option(
+        None, "a run to repeat from its files instead of a report; null: none"
+    )
     tracking: Any = MISSING
 
 
@@ -206,8 +210,8 @@ class ReportConfig:
 class FetchConfig(Transfers):
     """Options of ``python -m specahd.fetch``; without a mirror, it only verifies files."""
 
-    mirror: str | None = None
-    folder: str = "data"
+    mirror: str | None = option(None, "a folder or address of the public sets; null: only verify")
+    folder: str = option("data", "where the public sets are")
 
 
 SCHEMAS: Mapping[str, type] = {
@@ -227,22 +231,22 @@ SCHEMAS: Mapping[str, type] = {
 def register_schemas() -> None:
     """Register the schemas, under the names that ``conf/*.yaml`` use, and a resolver."""
     register_choose()
-    for name, schema in SCHEMAS.items():
+    for command, schema in SCHEMAS.items():
         node = OmegaConf.structured(schema)
-        for option, kind in get_type_hints(schema).items():
+        for name, kind in get_type_hints(schema).items():
             # A class without a default, such as the budget, still defines its options.
-            if is_dataclass(kind) and OmegaConf.is_missing(node, option):
-                node[option] = kind
+            if is_dataclass(kind) and OmegaConf.is_missing(node, name):
+                node[name] = kind
         _unfreeze(node)
-        ConfigStore.instance().store(name=f"{name}_schema", node=node, provider="specahd")
+        ConfigStore.instance().store(name=f"{command}_schema", node=node, provider="specahd")
 
 
 def _unfreeze(node: DictConfig) -> None:
     """Make the options of frozen classes writable; OmegaConf makes them read-only."""
     OmegaConf.set_readonly(node, None)
-    for option in node:
-        if not OmegaConf.is_missing(node, option) and isinstance(node[option], DictConfig):
-            _unfreeze(node[option])
+    for name in node:
+        if not OmegaConf.is_missing(node, name) and isinstance(node[name], DictConfig):
+            _unfreeze(node[name])
 
 
 def validate(config: DictConfig) -> None:

@@ -8,7 +8,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from inspect import Parameter, getattr_static, signature
+from inspect import getattr_static
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 import specahd
 from specahd.config.messages import suggestion
 from specahd.core.errors import ConfigError, UserError
+from specahd.core.options import accepted_arguments
 
 _OURS = Path(specahd.__file__).parent
 _HINT = "HYDRA_FULL_ERROR=1 shows the traceback."
@@ -149,19 +150,14 @@ def _missing_name(holder: Any, parts: list[str], count: int) -> str:
 
 def _check_arguments(key: str, path: str, target: Any, keys: set[str], *, partial: bool) -> None:
     """Refuse unknown arguments, and missing ones unless ``partial``."""
-    # A method also receives the parts of a run; only its options are checked.
-    check = getattr_static(target, "check", None)
     try:
-        arguments = signature(
-            target.check if partial and isinstance(check, staticmethod) else target
-        ).parameters.values()
+        parameters, is_open = accepted_arguments(taker(target, partial=partial))
     except (TypeError, ValueError):
         # Some functions in C have no signature.
         return
-    parameters = {each.name: each for each in arguments if each.kind in _NAMED}
     given = {name for name in keys if not name.startswith("_")}
     unknown = sorted(given - parameters.keys())
-    if unknown and not any(each.kind is Parameter.VAR_KEYWORD for each in arguments):
+    if unknown and not is_open:
         hint = suggestion(unknown[0], parameters)
         accepted = "" if partial else f"; accepted: {', '.join(parameters) or 'none'}"
         raise ConfigError(f"{key}.{unknown[0]}: {path} takes no such argument{accepted}.{hint}")
@@ -171,7 +167,18 @@ def _check_arguments(key: str, path: str, target: Any, keys: set[str], *, partia
         raise ConfigError(f"{key}: {path} needs {missing[0]}; write +{key}.{missing[0]}=VALUE.")
 
 
-_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+def taker(target: Any, *, partial: bool) -> Any:
+    """Return what takes the options of a target.
+
+    A class that makes rounds also receives the parts of a run; its ``check`` takes only options.
+
+    Parameters
+    ----------
+    partial
+        Whether the group makes a factory of the target.
+    """
+    has_check = isinstance(getattr_static(target, "check", None), staticmethod)
+    return target.check if partial and has_check else target
 
 
 def _describe_error(error: BaseException) -> str:

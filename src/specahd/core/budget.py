@@ -1,10 +1,10 @@
 """The one ledger of a run: tickets, auxiliary calls, tokens and money."""
 
 import threading
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 
+from specahd.core.options import Effect, check_options, option
 from specahd.core.proposer import Reply
-from specahd.core.ranges import check_options, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +91,20 @@ class Budget:
         A value is out of its range.
     """
 
-    programs: int = option(MISSING, "programs that are asked for, both levels together", 0)
+    programs: int = option(words="programs that are asked for, both levels together", low=0)
     rounds: int = option(4, "rounds that share them, at least 1", 1)
     lower_share: float = option(0.5, "the lower level's share of them, 0 to 1", 0, 1)
-    max_cost: float | None = option(None, "US dollars that replies may cost; null: no bound", 0)
+    max_cost: float | None = option(
+        None, "US dollars that replies may cost; null: no bound", 0, effect=Effect.BOUND
+    )
     max_tokens: int | None = option(
-        None, "tokens that requests and replies may take; null: no bound", 0
+        None, "tokens that requests and replies may take; null: no bound", 0, effect=Effect.BOUND
     )
     lower_train: int | None = option(None, "instances of this pool that are used; null: all", 1)
     upper_train: int | None = option(None, "instances of this pool that are used; null: all", 1)
     selection: int | None = option(None, "instances of this pool that are used; null: all", 1)
     validation: int | None = option(None, "instances of this pool that are used; null: all", 1)
-    name: str = option("", "what runs with this budget are called")
+    name: str = option("", "what runs with this budget are called", effect=Effect.ACCESS)
 
     def __post_init__(self) -> None:
         check_options(self, "budget.")

@@ -1,11 +1,9 @@
 """Checks of parameters; the error is one sentence with the accepted range."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import field, fields, is_dataclass
+from collections.abc import Collection
 from math import inf
 from numbers import Integral, Real
 from sys import float_info
-from typing import Any
 
 from specahd.core.errors import ConfigError
 
@@ -19,7 +17,7 @@ def check_range(name: str, value: float, low: float, high: float | None = None) 
         The value is refused; the message has the accepted range and the value.
     """
     # This form of the condition refuses nan too.
-    if value >= low and (high is None or value <= high):
+    if low <= value and (value < inf if high is None else value <= high):
         return
     accepted = f"of at least {low}" if high is None else f"in [{low}, {high}]"
     raise ConfigError(f"Expected {name} {accepted}, got {value}.")
@@ -66,47 +64,3 @@ def check_choice(name: str, value: str, choices: Collection[str]) -> None:
     """
     if value not in choices:
         raise ConfigError(f"Expected {name} to be one of {', '.join(choices)}, got {value!r}.")
-
-
-def option(
-    default: Any,
-    words: str,
-    low: float | None = None,
-    high: float | None = None,
-    choices: Collection[str] = (),
-) -> Any:
-    """Return a dataclass field for an option, with its range and its line of ``--help``.
-
-    Parameters
-    ----------
-    low, high
-        The range that :func:`check_options` accepts, None for no bound.
-    """
-    return field(default=default, metadata={"words": words, "range": (low, high, choices)})
-
-
-def check_options(options: Any, group: str = "") -> None:
-    """Refuse the first option of a dataclass that is out of range; None is accepted.
-
-    Raises
-    ------
-    ConfigError
-        A value is refused; the message has the accepted range or choices and the value.
-    """
-    for each in fields(options):
-        low, high, choices = each.metadata.get("range", (None, None, ()))
-        value, name = getattr(options, each.name), f"{group}{each.name}"
-        if choices and value is not None:
-            check_choice(name, value, choices)
-        elif low is not None and value is not None:
-            check_range(name, value, low, high)
-
-
-def help_lines(options: type, group: str = "") -> Mapping[str, str]:
-    """Return the lines of ``--help`` for a dataclass's options, by name."""
-    assert is_dataclass(options)
-    return {
-        f"{group}{each.name}": each.metadata["words"]
-        for each in fields(options)
-        if "words" in each.metadata
-    }

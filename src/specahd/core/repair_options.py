@@ -2,22 +2,13 @@
 
 from dataclasses import dataclass
 
-from specahd.core.ranges import check_choice, check_integer
-from specahd.core.settings import Accept
+from specahd.core.options import check_options, option
+from specahd.core.settings import ACCEPTS
 
 
 @dataclass(frozen=True)
 class RepairOptions:
     """Options of repair; None keeps the value of the training.
-
-    Parameters
-    ----------
-    accept
-        A value of :class:`~specahd.core.settings.Accept`.
-    passes
-        Most passes over a solution.
-    tries
-        Number of members that rebuild a region.
 
     Raises
     ------
@@ -25,13 +16,13 @@ class RepairOptions:
         A value is out of its range.
     """
 
-    accept: str | None = None
-    passes: int | None = None
-    tries: int | None = None
+    accept: str | None = option(None, "improving or feasible; null: as trained", choices=ACCEPTS)
+    passes: int | None = option(
+        None, "most passes over a solution, at least 1; null: as trained", 1
+    )
+    tries: int | None = option(
+        None, "members that rebuild a region, at least 1; null: as trained", 1
+    )
 
     def __post_init__(self) -> None:
-        if self.accept is not None:
-            check_choice("accept", self.accept, [policy.value for policy in Accept])
-        for name in ("passes", "tries"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), 1)
+        check_options(self)

@@ -1,15 +1,18 @@
-"""Checks of a service's options: its address, and the variable that holds its key.
+"""Options of a model's service; its address, and the variable that holds its key, are checked.
 
 Neither may contain a secret, because configurations are stored and messages repeat them.
 """
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from specahd.core.errors import ConfigError
+from specahd.core.options import Effect, check_options, option
 
 STORE_VARIABLE = "MLFLOW_TRACKING_URI"
 """Environment variable with the address of the MLflow store, where tracking.uri is not given."""
@@ -20,6 +23,109 @@ _UNMASKED = re.compile(rf"://[^/@\s:]*:[^@\s]*[/@]\S*@|{_SECRET}", re.IGNORECASE
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A variable that is not set must have this form (DEEPSEEK_API_KEY): the text may be a key.
 _UNSET = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceOptions:
+    """Options of a client of one service; they are checked by :meth:`check`."""
+
+    base_url: str = option(
+        words="its address, before /chat/completions or /embeddings", effect=Effect.ACCESS
+    )
+    api_key_env: str | None = option(
+        None,
+        "the environment variable that holds its key; null: it wants none",
+        effect=Effect.ACCESS,
+    )
+    timeout: float = option(120.0, "seconds for an attempt", 0.001, effect=Effect.ACCESS)
+    attempts: int = option(
+        10, "how often one request is made before it fails", 1, effect=Effect.ACCESS
+    )
+    deadline: float | None = option(
+        None,
+        "seconds for all attempts of a request; null: five times timeout",
+        0.001,
+        effect=Effect.ACCESS,
+    )
+    backoff: float = option(
+        1.0,
+        "seconds of the longest first wait between attempts; it doubles",
+        0,
+        effect=Effect.ACCESS,
+    )
+    patience: float = option(
+        60.0, "seconds of the longest wait between attempts", 0, effect=Effect.ACCESS
+    )
+    options: Any = option(None, "sent with every request: +{group}.options.NAME=VALUE")
+
+    def check(self, group: str, reserved: Collection[str] = ()) -> None:
+        """Refuse an option out of range, and fields of requests that are not plain.
+
+        Parameters
+        ----------
+        group
+            The conf group of the options, for messages.
+        reserved
+            Names of fields that a user may not set.
+
+        Raises
+        ------
+        ConfigError
+            One sentence with the option and its range.
+        """
+        # First, as their messages repeat no value, which may be a key.
+        host_of(self.base_url, group)
+        if self.api_key_env is not None:
+            check_variable(self.api_key_env, group)
+        check_options(self, f"{group}.")
+        try:
+            json.dumps(dict(self.options or {}), allow_nan=False)
+        except (TypeError, ValueError):
+            raise ConfigError(f"Expected {group}.options to map names to plain values.") from None
+        for name in sorted(set(reserved) & dict(self.options or {}).keys()):
+            raise ConfigError(f"Expected {group}.options without {name}, which is not an option.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(ServiceOptions):
+    """Options of a client of a language model."""
+
+    model: str = option(words="its name; null: the only one that the server has")
+    # Two services may have a model of one name each.
+    base_url: str = option(words="its address, before /chat/completions")
+    input_price: float = option(
+        0.0, "US dollars for a million tokens of prompts", 0, effect=Effect.ACCESS
+    )
+    cached_input_price: float | None = option(
+        None,
+        "the same for tokens that the service has seen before; null: the same",
+        0,
+        effect=Effect.ACCESS,
+    )
+    output_price: float = option(
+        0.0, "US dollars for a million tokens of replies", 0, effect=Effect.ACCESS
+    )
+    requests_per_minute: int | None = option(
+        None, "what the service allows; null: no limit", 1, effect=Effect.ACCESS
+    )
+    tokens_per_minute: int | None = option(
+        None, "what the service allows; null: no limit", 1, effect=Effect.ACCESS
+    )
+    stream: bool = option(False, "whether replies are asked for in pieces", effect=Effect.ACCESS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderOptions(ServiceOptions):
+    """Options of a client of an embedding server."""
+
+    attempts: int = option(
+        24, "how often one request is made before it fails", 1, effect=Effect.ACCESS
+    )
+    patience: float = option(
+        20.0, "seconds of the longest wait between attempts", 0, effect=Effect.ACCESS
+    )
+    batch: int = option(16, "texts in a request", 1, effect=Effect.ACCESS)
+    cache: str | None = option(None, "where vectors are kept; null: nowhere", effect=Effect.ACCESS)
 
 
 def check_services(group: str, options: Any) -> None:

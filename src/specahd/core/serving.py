@@ -4,9 +4,10 @@ The options of the command are the fields of :class:`ServerSettings`. The parts 
 its base classes or single fields.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from specahd.core.errors import ConfigError
+from specahd.core.options import check_options, option
 from specahd.core.ranges import check_choice, check_range
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -22,12 +23,11 @@ class RequestLimits:
         A value is out of its range.
     """
 
-    max_texts: int = 256
-    max_characters: int = 32768
+    max_texts: int = option(256, "most texts of a request, 1 to 4096", 1, 4096)
+    max_characters: int = option(32768, "most characters of a text", 1, 1_000_000)
 
     def __post_init__(self) -> None:
-        check_range("max_texts", self.max_texts, 1, 4096)
-        check_range("max_characters", self.max_characters, 1, 1_000_000)
+        check_options(self)
 
     @property
     def body(self) -> int:
@@ -45,52 +45,33 @@ class Batching:
         A value is out of its range.
     """
 
-    batch_size: int = 32
-    wait_ms: float = 5
-    queue: int = 1024
+    batch_size: int = option(32, "texts encoded at once, 1 to 4096", 1, 4096)
+    wait_ms: float = option(5, "milliseconds to wait for more texts, 0 to 1000", 0, 1000)
+    queue: int = option(1024, "texts that may wait", 1)
 
     def __post_init__(self) -> None:
-        check_range("batch_size", self.batch_size, 1, 4096)
-        check_range("wait_ms", self.wait_ms, 0, 1000)
-        check_range("queue", self.queue, 1)
+        check_options(self)
 
 
 # Not frozen: OmegaConf would make the objects in a dictionary read-only.
-@dataclass
+@dataclass(kw_only=True)
 class TextOptions:
-    """Options for the texts that a model reads.
+    """Options for the texts that a model reads; ``max_tokens`` include the prefix."""
 
-    Parameters
-    ----------
-    prefix
-        Text that is put before every text.
-    max_tokens
-        Most tokens that are read of a text, prefix included; None for the model's own limit.
-    """
-
-    prefix: str = field(default="", kw_only=True)
-    max_tokens: int | None = field(default=None, kw_only=True)
+    prefix: str = option("", "what stands before each of its texts")
+    max_tokens: int | None = option(None, "tokens that it reads of a text; null: all", 1)
 
 
 @dataclass
 class ServedModel(TextOptions):
-    """A model of the server; ``path`` is its folder, None for a folder with the model's name."""
+    """A model of the server."""
 
-    path: str | None = None
+    path: str | None = option(None, "the folder of this encoder; null: its name")
 
 
 @dataclass(frozen=True)
 class ServerSettings(Batching, RequestLimits):
-    """Options of the server.
-
-    Parameters
-    ----------
-    models
-        The models by the name that clients request.
-    serve
-        Names of the models to serve; None for all.
-    timeout
-        Seconds within which a request must arrive.
+    """Options of the server; ``models`` are found by the name that clients request.
 
     Raises
     ------
@@ -98,29 +79,23 @@ class ServerSettings(Batching, RequestLimits):
         A value is out of its range, or a model is not described.
     """
 
-    host: str = "127.0.0.1"
-    port: int = 8765
-    device: str = "auto"
-    models_dir: str = "embedding_model"
-    models: dict[str, ServedModel] = field(default_factory=dict)
-    serve: list[str] | None = None
-    trust_remote_code: bool = False
-    timeout: float = 30
-    connections: int = 512
+    host: str = option("127.0.0.1", "the address to listen at")
+    port: int = option(8765, "the port to listen at; 0: any that is free", 0, 65535)
+    device: str = option("auto", "where encoders run: auto, cpu, cuda", choices=DEVICES)
+    models_dir: str = option("embedding_model", "the folder of the encoders' folders")
+    models: dict[str, ServedModel] = option(default_factory=dict)
+    serve: list[str] | None = option(None, "which of the models; null: all")
+    trust_remote_code: bool = option(False, "whether code that comes with a model may run")
+    timeout: float = option(30, "seconds for a request", 0.1, 3600)
+    connections: int = option(512, "connections at once", 1, 65536)
 
     def __post_init__(self) -> None:
-        check_range("port", self.port, 0, 65535)
-        check_choice("device", self.device, DEVICES)
+        check_options(self)
         if self.serve == [] or not self.models:
             raise ConfigError("Expected serve to name at least one model, got none.")
         for name in self.serve or ():
             check_choice("serve", name, tuple(self.models))
         for name, model in self.models.items():
-            if model.max_tokens is not None:
-                check_range(f"models.{name}.max_tokens", model.max_tokens, 1)
-        Batching.__post_init__(self)
-        RequestLimits.__post_init__(self)
-        check_range("timeout", self.timeout, 0.1, 3600)
-        check_range("connections", self.connections, 1, 65536)
+            check_options(model, f"models.{name}.")
         # Otherwise an allowed request could be too long for the queue and never be answered.
         check_range("queue", self.queue, self.max_texts)

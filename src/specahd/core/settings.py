@@ -4,18 +4,13 @@ Every class is the group of options of the same name in ``conf/``, as Hydra comp
 library takes the same classes as arguments. Messages name values as options.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
+from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import (
-    check_choice,
-    check_integer,
-    check_number,
-    check_options,
-    check_range,
-    option,
-)
+from specahd.core.options import Effect, Option, check_options, option
 
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
@@ -54,7 +49,11 @@ class Pools:
         The seed is negative.
     """
 
-    dir: str = option("pools", "where the instance pools are, made there if they are missing")
+    dir: str = option(
+        "pools",
+        "where the instance pools are, made there if they are missing",
+        effect=Effect.ACCESS,
+    )
     seed: int = option(POOLS_SEED, "the seed that makes the pools, at least 0", 0)
 
     def __post_init__(self) -> None:
@@ -98,7 +97,9 @@ class Settings:
         None, "the checkpoint whose repertoire search.levels=upper keeps"
     )
     lag: int = option(8, "samples in flight at most; part of the experiment", 1)
-    samplers: int = option(4, "requests made at once, 1 to 64; no result depends on it", 1, 64)
+    samplers: int = option(
+        4, "requests made at once, 1 to 64; no result depends on it", 1, 64, effect=Effect.SPEED
+    )
     finalists: int = option(
         1, "how many of a round's upper programs selection tries, at least 1", 1
     )
@@ -121,7 +122,7 @@ class Settings:
     passes: int = option(1, "most passes over a solution, at least 1; they end when none gains", 1)
     uppers: int = option(1, "most upper programs that take turns in the passes, at least 1", 1)
     cells: int = option(4000, "most measurements of a lower round: tasks times programs", 1)
-    penalty: Penalty = field(default_factory=Penalty)
+    penalty: Penalty = option(default_factory=Penalty)
     accept: str = option(
         Accept.IMPROVING.value,
         "improving, or feasible: the paper's rule, dearer rebuilds too",
@@ -201,14 +202,11 @@ class TierRule:
         return self.choose == "compiled" or (self.choose == "auto" and steps >= self.steps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Confinement:
     """The requirement on the sandbox layers that a host supports (``sandbox``).
 
-    Parameters
-    ----------
-    require
-        ``available`` runs with the layers that the host has; ``strict`` requires all layers.
+    ``available`` runs with the layers that the host has; ``strict`` requires all layers.
 
     Raises
     ------
@@ -216,59 +214,39 @@ class Confinement:
         ``require`` is neither of these.
     """
 
-    require: str = field(default="available", kw_only=True)
+    require: str = option(
+        "available",
+        "strict: do not run where a layer of the sandbox is missing",
+        choices=REQUIRED,
+    )
 
     def __post_init__(self) -> None:
-        check_choice("sandbox.require", self.require, REQUIRED)
+        check_options(self, "sandbox.")
 
 
 @dataclass(frozen=True)
 class SearchLimit:
     """The limit of a solve: seconds, or a number of repairs.
 
-    Parameters
-    ----------
-    time_limit
-        Seconds of wall-clock time.
-    repairs
-        Number of customers to insert again, which replaces the time limit; None for the time limit.
-    target
-        A cost at which the solve ends earlier; None for no target.
-
     Raises
     ------
     ConfigError
         A value is out of its range.
     """
 
-    time_limit: float = 30.0
-    repairs: int | None = None
-    target: float | None = None
+    time_limit: float = option(30.0, "seconds of construction and search, at least 0", 0, 1e7)
+    repairs: int | None = option(None, "customers to insert again, in place of time_limit", 0)
+    target: float | None = option(None, "a cost to compare with, at which the search ends", 0)
 
     def __post_init__(self) -> None:
-        check_number("time_limit", self.time_limit, 0, 1e7)
-        if self.repairs is not None:
-            check_integer("repairs", self.repairs, 0)
-        if self.target is not None:
-            check_number("target", self.target, 0)
+        check_options(self)
 
 
 @dataclass(frozen=True)
 class TableOptions:
     """Options that a table of stops (CSV) does not state, such as the capacity.
 
-    Parameters
-    ----------
-    capacity
-        The capacity of each vehicle, in the unit of the demands.
-    matrix
-        The file with the distances among the stops, in the order of the table.
-    ignore
-        The names of columns to leave out, separated by commas.
-    split
-        Whether a customer's demand may be delivered in parts.
-    speed
-        Distance travelled in one unit of time, in the unit of distances.
+    The capacity has the unit of the demands, ``speed`` that of distances in one unit of time.
 
     Raises
     ------
@@ -276,17 +254,20 @@ class TableOptions:
         A value is out of its range.
     """
 
-    capacity: float | None = None
-    matrix: str | None = None
-    ignore: str | None = None
-    split: bool = False
-    speed: float | None = None
+    capacity: float | None = option(
+        None, "of a table of stops with demands: what a vehicle carries", 1e-6, LARGEST_CAPACITY
+    )
+    matrix: str | None = option(
+        None, "of a table of stops: the file with the distances (CSV or .npy)"
+    )
+    ignore: str | None = option(None, "of a table of stops: columns to leave out, as phone,address")
+    split: bool = option(False, "of a table of stops: whether demands may be split")
+    speed: float | None = option(
+        None, "of a table with times: distance in one unit of time; null: 1", 1e-6, 1e6
+    )
 
     def __post_init__(self) -> None:
-        if self.capacity is not None:
-            check_number("capacity", self.capacity, 1e-6, LARGEST_CAPACITY)
-        if self.speed is not None:
-            check_range("speed", self.speed, 1e-6, 1e6)
+        check_options(self)
 
     @property
     def given(self) -> list[str]:
@@ -294,18 +275,9 @@ class TableOptions:
         return [each.name for each in fields(self) if getattr(self, each.name) not in (None, False)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Transfers:
     """Options for fetching files over a network.
-
-    Parameters
-    ----------
-    connections
-        Number of connections at a time.
-    attempts
-        Number of attempts for a file before the fetch fails.
-    timeout
-        Seconds without data after which an attempt fails.
 
     Raises
     ------
@@ -313,14 +285,49 @@ class Transfers:
         A value is out of its range.
     """
 
-    connections: int = field(default=8, kw_only=True)
-    attempts: int = field(default=3, kw_only=True)
-    timeout: float = field(default=30.0, kw_only=True)
+    connections: int = option(8, "files fetched at a time, 1 to 64", 1, 64)
+    attempts: int = option(3, "how often each file is tried, 1 to 20", 1, 20)
+    timeout: float = option(30.0, "seconds of silence from the mirror", 0.1, 3600)
 
     def __post_init__(self) -> None:
-        check_range("connections", self.connections, 1, 64)
-        check_range("attempts", self.attempts, 1, 20)
-        check_range("timeout", self.timeout, 0.1, 3600)
+        check_options(self)
+
+
+@dataclass(kw_only=True)
+class RunOptions:
+    """Options of a training; a group without a class here has the options of its choice.
+
+    The fields are those of ``conf/train.yaml``.
+    """
+
+    seed: int = option(
+        0,
+        "same seed, same bytes, whatever the number of workers; at least 0",
+        0,
+        effect=Effect.SEED,
+    )
+    resume: str | None = option(
+        None, "a run to go on with: its directory, or its id in MLflow", effect=Effect.ACCESS
+    )
+    record: str | None = option(
+        None, "a file that keeps every reply, for llm=recorded", effect=Effect.ACCESS
+    )
+    problem: Any = option(words="what is routed")
+    llm: Any = option(words="who writes programs", effect=Effect.REPLIES)
+    memory: Any = option(words="how programs are compared, and which records mutations see")
+    method: Any = option(words="the search method")
+    executor: Any = option(words="where programs run", effect=Effect.SPEED)
+    tracking: Any = option(words="who keeps the runs", effect=Effect.ACCESS)
+    pools: Pools = option(default_factory=Pools)
+    budget: Budget = option(words="how many programs, rounds and instances")
+    search: Settings = option(default_factory=Settings)
+    limits: CallLimits = option(default_factory=CallLimits)
+    sandbox: Confinement = option(default_factory=Confinement, effect=Effect.ACCESS)
+    tiers: TierRule = option(default_factory=TierRule)
+
+
+WORKERS = Option("worker processes, 1 to 64; no result depends on it", 1, 64, effect=Effect.SPEED)
+"""The option of every executor."""
 
 
 def check_workers(workers: object) -> None:
@@ -331,4 +338,4 @@ def check_workers(workers: object) -> None:
     ConfigError
         It is not an integer in [1, 64].
     """
-    check_integer("executor.workers", workers, 1, 64)
+    WORKERS.check("executor.workers", workers, int)

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
+from typing import Annotated
 
 from specahd.checkpoint import Checkpoint
 from specahd.core.budget import Budget
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
+from specahd.core.options import Option
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
@@ -120,8 +122,14 @@ class Coupled:
     def check(
         *,
         policy: Callable[[], SearchMethod],
-        lower: Callable[[], SearchMethod] | None = None,
-        upper: Callable[[], SearchMethod] | None = None,
+        lower: Annotated[
+            Callable[[], SearchMethod] | None,
+            Option("another method for the lower level, in the form of policy"),
+        ] = None,
+        upper: Annotated[
+            Callable[[], SearchMethod] | None,
+            Option("another method for the upper level, in the form of policy"),
+        ] = None,
     ) -> None:
         """Refuse options out of range, before any work is done."""
         for option, make in (("policy", policy), ("lower", lower), ("upper", upper)):

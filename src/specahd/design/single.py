@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from specahd.core.budget import Budget
-from specahd.core.ranges import check_integer
+from specahd.core.options import Option, checked
 from specahd.core.settings import Settings
 from specahd.design.coupled import Coupled
 from specahd.search.base import SearchMethod
@@ -27,9 +27,9 @@ class Single(Coupled):
         ``levels`` selects the level that is searched; ``both``, the default of the
         command, means the lower one.
     portfolio
-        Number of programs that the lower level returns, at least 1. With 1 it is the program
-        with the best mean. With more they are the method's first members, and all are tried on
-        every instance (:class:`specahd.repair.system.RepairSystem`).
+        With 1 the lower level returns the program with the best mean. With more it returns the
+        method's first members, and all are tried on every instance
+        (:class:`specahd.repair.system.RepairSystem`).
     policy
         Factory of the search method, which follows its own rules
         (:class:`specahd.design.lower.LowerSearch`, ``plain``).
@@ -59,13 +59,14 @@ class Single(Coupled):
             self._portfolio = portfolio > 1
 
     @staticmethod
+    @checked("method.")
     def check(
         *,
-        policy: Callable[[], SearchMethod],
-        lower: Callable[[], SearchMethod] | None = None,
-        upper: Callable[[], SearchMethod] | None = None,
-        portfolio: int = 1,
+        portfolio: Annotated[
+            int,
+            Option("most programs of the result; of several all are tried on each instance", 1),
+        ] = 1,
+        **others: Annotated[Any, Coupled.check],
     ) -> None:
         """Refuse options out of range, before any work is done."""
-        check_integer("method.portfolio", portfolio, 1)
-        Coupled.check(policy=policy, lower=lower, upper=upper)
+        Coupled.check(**others)

@@ -3,17 +3,17 @@
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 from specahd.core.contract import Contract, Request
-from specahd.core.errors import ConfigError, ServiceError
+from specahd.core.errors import ServiceError
 from specahd.core.proposer import LENGTH, Reply
+from specahd.core.services import ModelOptions
 from specahd.core.tariff import Tariff
 from specahd.llm.completion import Completion, NoReply, Usage, is_foreign, read_completion
 from specahd.llm.faults import Blocked, RetryableError
 from specahd.llm.limits import RateLimiter
-from specahd.llm.options import number_option, request_options
 from specahd.llm.parsing import ParseError, Useless, parse_program, parse_text
 from specahd.llm.service import Refusal
 from specahd.llm.service_client import ServiceClient
@@ -37,24 +37,10 @@ class ChatProposer:
 
     Parameters
     ----------
-    model
-        The name of the model at the service.
-    base_url
-        The address before ``/chat/completions``.
-    api_key_env
-        The environment variable that holds the key (:mod:`specahd.llm.keys`);
-        None if the service needs none.
-    input_price, cached_input_price, output_price
-        US dollars per million tokens; None: a cached token costs the input price.
-    requests_per_minute, tokens_per_minute
-        Limits of the service; requests wait so as not to exceed them. None: no limit.
-    timeout, attempts, deadline, backoff, patience
-        Those of :class:`~specahd.llm.service_client.ServiceClient`.
-    stream
-        Whether replies are requested as streams, which keeps connections active.
     options
-        Further fields of each request (``temperature``, ``max_tokens``, ``thinking``
-        …); no other sampling parameter is sent.
+        Those of :class:`~specahd.core.services.ModelOptions`. Requests wait so as not to exceed
+        the limits a minute. A stream keeps connections active. ``options`` are further fields of
+        each request (``temperature``, ``max_tokens`` …); no other sampling parameter is sent.
 
     Raises
     ------
@@ -64,57 +50,26 @@ class ChatProposer:
         The key's file cannot be read.
     """
 
-    def __init__(
-        self,
-        model: str,
-        base_url: str,
-        api_key_env: str | None = None,
-        *,
-        input_price: float = 0.0,
-        cached_input_price: float | None = None,
-        output_price: float = 0.0,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
-        timeout: float = 120.0,
-        attempts: int = 10,
-        deadline: float | None = None,
-        backoff: float = 1.0,
-        patience: float = 60.0,
-        stream: bool = False,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        if not isinstance(model, str) or not model:
-            raise ConfigError(f"Expected llm.model to be the name of a model, got {model!r}.")
-        self._client = ServiceClient(
-            base_url,
-            api_key_env,
-            group="llm",
-            timeout=timeout,
-            attempts=attempts,
-            deadline=deadline,
-            backoff=backoff,
-            patience=patience,
-        )
-        self._service = self._client.service(model, "llm.model")
+    def __init__(self, **options: Annotated[Any, ModelOptions]) -> None:
+        given = ModelOptions(**options)
+        self._client = ServiceClient(given, "llm", _OURS)
+        self._service = self._client.service(given.model, "llm.model")
+        cached = given.cached_input_price
         self._prices = (
-            number_option("llm.input_price", input_price, 0),
-            number_option("llm.cached_input_price", cached_input_price, 0)
-            if cached_input_price is not None
-            else input_price,
-            number_option("llm.output_price", output_price, 0),
+            given.input_price,
+            given.input_price if cached is None else cached,
+            given.output_price,
         )
-        if not isinstance(stream, bool):
-            raise ConfigError(f"Expected llm.stream to be true or false, got {stream!r}.")
-        self._stream = stream
+        self._stream = given.stream
         # Without this option a stream reports no token counts.
-        counted = {"stream_options": {"include_usage": True}} if stream else {}
-        self._options = counted | request_options(options, _OURS)
+        counted = {"stream_options": {"include_usage": True}} if given.stream else {}
+        self._options = counted | dict(given.options or {})
         self._limiter = RateLimiter(
-            requests_per_minute, tokens_per_minute, sleep=self._client.pause
+            given.requests_per_minute, given.tokens_per_minute, sleep=self._client.pause
         )
         self._expected = 0
         self._uncounted = False
-        self._provider = urlsplit(base_url).hostname
+        self._provider = urlsplit(given.base_url).hostname
         self._lock = threading.Lock()
         self._useless: list[tuple[Useless, Reply]] = []
         self._understood = False

@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specahd.core.errors import ConfigError
-
 WINDOW = 60.0
 """Seconds over which requests and tokens are counted."""
 
@@ -36,10 +34,6 @@ class RateLimiter:
     sleep
         Waits for a number of seconds of the clock.
 
-    Raises
-    ------
-    ConfigError
-        A limit below 1.
     """
 
     def __init__(
@@ -50,12 +44,6 @@ class RateLimiter:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        for name, limit in (
-            ("requests_per_minute", requests_per_minute),
-            ("tokens_per_minute", tokens_per_minute),
-        ):
-            if limit is not None and (not isinstance(limit, int) or limit is True or limit < 1):
-                raise ConfigError(f"Expected llm.{name} of at least 1 or null, got {limit!r}.")
         self._requests = requests_per_minute
         self._tokens = tokens_per_minute
         self._clock = clock

@@ -3,14 +3,16 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import reduce
+from typing import Annotated
 
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import ConfigError
+from specahd.core.options import Option
 from specahd.core.proposer import Proposer, Reply
+from specahd.core.ranges import check_number
 from specahd.core.seeding import generator
 from specahd.core.sums import sequential_sum
 from specahd.core.tariff import Tariff
-from specahd.llm.options import number_option
 
 
 class Mixture:
@@ -32,7 +34,13 @@ class Mixture:
         The weights do not match the proposers, or are not valid shares.
     """
 
-    def __init__(self, proposers: Mapping[str, Proposer], weights: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        proposers: Mapping[str, Proposer],
+        weights: Annotated[
+            Mapping[str, float], Option("this model's share of the requests, at least 0")
+        ],
+    ) -> None:
         if not proposers or set(proposers) != set(weights):
             expected, got = (", ".join(sorted(names)) or "none" for names in (proposers, weights))
             raise ConfigError(f"Expected llm.weights for llm.proposers {expected}, got {got}.")
@@ -41,7 +49,7 @@ class Mixture:
         self._proposers = dict(proposers)
         shares = [weights[name] for name in self._names]
         for name, share in zip(self._names, shares, strict=True):
-            number_option(f"llm.weights.{name}", share, 0)
+            check_number(f"llm.weights.{name}", share, 0)
         total = sequential_sum(shares)
         if total <= 0:
             raise ConfigError("Expected one of llm.weights above 0.")

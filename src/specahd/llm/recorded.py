@@ -13,13 +13,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
+from typing import Annotated
 
 from specahd.core import journal
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
+from specahd.core.options import Option, checked
 from specahd.core.proposer import Proposer, Reply, ReplyRecord
-from specahd.core.ranges import check_choice
 from specahd.core.tariff import FREE, Tariff
 
 HASH, SAMPLE = "hash", "sample"
@@ -108,8 +109,6 @@ class Recorded:
 
     Parameters
     ----------
-    path
-        A cassette, or the ``wal.jsonl`` of a run.
     match
         ``hash``: a reply answers the request that it was recorded for and no other.
         ``sample``: it answers any request for the sample of the same level, round and index.
@@ -125,8 +124,15 @@ class Recorded:
         sample, and it has none, or is of several runs.
     """
 
-    def __init__(self, path: str | Path, match: str = HASH) -> None:
-        check_choice("llm.match", match, (HASH, SAMPLE))
+    @checked("llm.")
+    def __init__(
+        self,
+        path: Annotated[str | Path, Option("the cassette, or a run's wal.jsonl, that is replayed")],
+        match: Annotated[
+            str,
+            Option("hash or sample: what a recorded reply is found by", choices=(HASH, SAMPLE)),
+        ] = HASH,
+    ) -> None:
         self._path = Path(path)
         self._match = match
         lines = _read_lines(self._path, match)

@@ -13,7 +13,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing, suppress
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -23,11 +23,10 @@ import httpx2
 import openai
 
 from specahd.core.errors import ConfigError, ServiceUnavailable, TransportError
-from specahd.core.services import host_of
+from specahd.core.services import ServiceOptions, host_of
 from specahd.llm.completion import NoReply, read_models
 from specahd.llm.faults import Complaint, RetryableError, retry_after
 from specahd.llm.keys import find_key
-from specahd.llm.options import number_option
 from specahd.llm.service import Refusal, Service
 
 PREFLIGHT = 15.0
@@ -47,24 +46,14 @@ class ServiceClient:
 
     Parameters
     ----------
-    base_url
-        The address before ``/models``.
-    api_key_env
-        The environment variable that holds the key (:mod:`specahd.llm.keys`);
-        None if the service wants none.
+    options
+        An attempt counts as unanswered after ``timeout``, from the search for the host's
+        address to the end of the answer. ``deadline`` does not count rate limits. ``patience``
+        bounds Retry-After too.
     group
         The conf group whose options these are, for messages.
-    timeout
-        Seconds after which an attempt counts as unanswered: from the search for the host's
-        address to the last byte of the answer, redirects included.
-    attempts
-        Number of attempts of a request before it fails.
-    deadline
-        Seconds for a request, its attempts and the waits between them together, not counting rate
-        limits. None: five times ``timeout``.
-    backoff, patience
-        Seconds of the longest wait after the first attempt, which doubles with
-        each further one, and of the longest wait of all, Retry-After included.
+    reserved
+        Fields of requests that a user may not set.
 
     Raises
     ------
@@ -74,40 +63,27 @@ class ServiceClient:
         The key's file cannot be read.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        api_key_env: str | None = None,
-        *,
-        group: str,
-        timeout: float = 120.0,
-        attempts: int = 10,
-        deadline: float | None = None,
-        backoff: float = 1.0,
-        patience: float = 60.0,
-    ) -> None:
-        self.host = host_of(base_url, group)
+    def __init__(self, options: ServiceOptions, group: str, reserved: Collection[str] = ()) -> None:
+        options.check(group, reserved)
+        self.base_url = options.base_url
+        self.host = host_of(options.base_url, group)
         self._group = group
-        self.base_url = base_url
-        self._timeout = number_option(f"{group}.timeout", timeout, 0.001)
-        self._attempts = int(number_option(f"{group}.attempts", attempts, 1))
-        self._deadline = number_option(
-            f"{group}.deadline", 5 * self._timeout if deadline is None else deadline, 0.001
-        )
-        self._backoff = number_option(f"{group}.backoff", backoff, 0)
-        self._patience = number_option(f"{group}.patience", patience, 0)
-        self._key = find_key(api_key_env, self.host, group) if api_key_env is not None else None
+        self._options = options
+        longest = 5 * options.timeout
+        self._deadline = longest if options.deadline is None else options.deadline
+        variable = options.api_key_env
+        self._key = None if variable is None else find_key(variable, self.host, group)
         self._closed = threading.Event()
         # At DEBUG it logs headers, in which a service may repeat the key.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
         # A server on this machine is not behind the proxy that the environment may name.
-        remote = urlsplit(base_url).hostname not in _LOOPBACK
+        remote = urlsplit(options.base_url).hostname not in _LOOPBACK
         key = self._key.value if self._key else "none"
         try:
             self._http = _PunctualClient(trust_env=remote, verify=_certificates(remote))
             self.openai = openai.OpenAI(
                 api_key=key,
-                base_url=base_url,
+                base_url=options.base_url,
                 # Otherwise OPENAI_CUSTOM_HEADERS could set another key.
                 default_headers={"Authorization": f"Bearer {key}"},
                 http_client=self._http,
@@ -167,14 +143,16 @@ class ServiceClient:
         """
 
         def warn(fault: RetryableError, number: int, wait: float) -> None:
-            told = f"attempt {number} of {self._attempts} follows in {wait:.1f} s"
+            told = f"attempt {number} of {self._options.attempts} follows in {wait:.1f} s"
             _LOG.warning("%s: %s; %s.", service, fault, told)
 
         try:
-            return self._repeat(attempt, self._attempts, self._timeout, self._deadline, warn)
+            return self._repeat(
+                attempt, self._options.attempts, self._options.timeout, self._deadline, warn
+            )
         except RetryableError as fault:
             raise ServiceUnavailable(
-                f"{service} {failed}: {fault}; {self._group}.attempts={self._attempts} and "
+                f"{service} {failed}: {fault}; {self._group}.attempts={self._options.attempts} and "
                 f"{self._group}.deadline={self._deadline:g} allow no further attempt."
             ) from None
 
@@ -214,8 +192,10 @@ class ServiceClient:
                 fault = error
             left -= time.monotonic() - began
             # Full jitter, but no less than the service asks for.
-            longest = min(self._backoff * 2.0 ** min(number - 1, 60), self._patience)
-            wait = max(random.uniform(0, longest), min(fault.retry_after, self._patience))
+            longest = min(
+                self._options.backoff * 2.0 ** min(number - 1, 60), self._options.patience
+            )
+            wait = max(random.uniform(0, longest), min(fault.retry_after, self._options.patience))
             if number >= attempts or wait >= left:
                 raise fault
             warn(fault, number + 1, wait)

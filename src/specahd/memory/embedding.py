@@ -8,13 +8,15 @@ decisions from the journal, and requests vectors only for new decisions.
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
+from specahd.core.options import Option, stated_options
 from specahd.core.program import Program
+from specahd.core.services import EncoderOptions
 from specahd.llm.service import Service
 from specahd.memory.endpoint import Endpoint, Vectors
 from specahd.memory.memory import Memory
@@ -25,19 +27,8 @@ LENGTH = 20_000
 
 
 def embedded(
-    models: Mapping[str, str],
-    *,
-    base_url: str,
-    api_key_env: str | None = None,
-    batch: int = 16,
-    timeout: float = 120.0,
-    attempts: int = 24,
-    deadline: float | None = None,
-    backoff: float = 1.0,
-    patience: float = 20.0,
-    options: Mapping[str, Any] | None = None,
-    cache: str | None = None,
-    **memory: Any,
+    models: Annotated[Mapping[str, str], Option("an encoder of the embedding server")],
+    **options: Annotated[Any, EncoderOptions, Memory],
 ) -> Memory:
     """Return a memory that compares programs by a server's vectors.
 
@@ -45,12 +36,9 @@ def embedded(
     ----------
     models
         The server's name of each encoder, by its name in records.
-    cache
-        The folder in which vectors are stored; None stores nothing.
-    base_url, api_key_env, batch, timeout, attempts, deadline, backoff, patience, options
-        Those of :class:`~specahd.memory.endpoint.Endpoint`.
-    memory
-        Options of :class:`~specahd.memory.memory.Memory`.
+    options
+        Those of :class:`~specahd.core.services.EncoderOptions` and
+        :class:`~specahd.memory.memory.Memory`.
 
     Raises
     ------
@@ -61,20 +49,12 @@ def embedded(
     """
     if not isinstance(models, Mapping) or not models or not all(map(_is_name, models.values())):
         raise ConfigError("Expected memory.models to name one model or more, each by a label.")
-    if cache is not None and not _is_name(cache):
-        raise ConfigError(f"Expected memory.cache to be a folder or null, got {cache!r}.")
-    endpoint = Endpoint(
-        base_url,
-        api_key_env,
-        batch=batch,
-        timeout=timeout,
-        attempts=attempts,
-        deadline=deadline,
-        backoff=backoff,
-        patience=patience,
-        options=options,
-    )
-    vectors = VectorCache(None if cache is None else Path(cache))
+    of_server = options.keys() & stated_options(EncoderOptions).keys()
+    server = EncoderOptions(**{name: options.pop(name) for name in of_server})
+    if server.cache is not None and not _is_name(server.cache):
+        raise ConfigError(f"Expected memory.cache to be a folder or null, got {server.cache!r}.")
+    endpoint = Endpoint(server)
+    vectors = VectorCache(None if server.cache is None else Path(server.cache))
     threads = ThreadPoolExecutor(len(models), thread_name_prefix="encoder")
     encoders = {
         str(label): NeuralEncoder(
@@ -82,7 +62,7 @@ def embedded(
         )
         for label, model in models.items()
     }
-    return Memory(encoders, **memory)
+    return Memory(encoders, **options)
 
 
 def text_of(program: Program) -> str:

@@ -1,15 +1,14 @@
 """Embedding of texts by any endpoint with OpenAI's embeddings API."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.errors import ConfigError, ServiceError
+from specahd.core.errors import ServiceError
+from specahd.core.services import EncoderOptions
 from specahd.llm.completion import NoReply, read_object
 from specahd.llm.faults import Blocked, RetryableError
-from specahd.llm.options import request_options
 from specahd.llm.service import Refusal, Service
 from specahd.llm.service_client import MAX_BODY, ServiceClient
 
@@ -22,20 +21,6 @@ Vectors = NDArray[np.float32]
 class Endpoint:
     """Requests vectors of texts from a server; thread-safe.
 
-    Parameters
-    ----------
-    base_url
-        The address before ``/embeddings``.
-    api_key_env
-        The environment variable that holds the key (:mod:`specahd.llm.keys`);
-        None if the server needs none.
-    batch
-        Largest number of texts of one request.
-    options
-        Further fields of each request.
-    waits
-        Those of :class:`~specahd.llm.service_client.ServiceClient`.
-
     Raises
     ------
     ConfigError
@@ -44,20 +29,10 @@ class Endpoint:
         The key's file cannot be read.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        api_key_env: str | None = None,
-        *,
-        batch: int = 16,
-        options: Mapping[str, Any] | None = None,
-        **waits: Any,
-    ) -> None:
-        self._client = ServiceClient(base_url, api_key_env, group="memory", **waits)
-        if not isinstance(batch, int) or batch is True or batch < 1:
-            raise ConfigError(f"Expected memory.batch of at least 1, got {batch!r}.")
-        self._batch = batch
-        self.options = request_options(options, _OURS, "memory")
+    def __init__(self, options: EncoderOptions) -> None:
+        self._client = ServiceClient(options, "memory", _OURS)
+        self._batch = options.batch
+        self.options = dict(options.options or {})
 
     def __repr__(self) -> str:
         return f"Endpoint({self._client.host})"

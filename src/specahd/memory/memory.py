@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from specahd.core.errors import ConfigError, RunFailed
+from specahd.core.options import Option, checked
 from specahd.core.program import Program
 from specahd.core.skill import Skill
 from specahd.memory.novelty import Verdict, normalised_source
@@ -25,14 +26,6 @@ class Memory:
     ----------
     encoders
         Encoders that programs are compared by, by name, the most informative one first.
-    fuse
-        Number of encoders that are used, from the first.
-    threshold
-        Least fused similarity of a duplicate, above 0 and at most 1.
-    filter
-        Whether duplicates are rejected.
-    skills
-        Largest number of records in a request.
 
     Raises
     ------
@@ -40,29 +33,30 @@ class Memory:
         A value is out of range.
     """
 
+    @checked("memory.")
     def __init__(
         self,
         encoders: Mapping[str, ProgramEncoder] | None = None,
         *,
-        fuse: int = 0,
-        threshold: float = 1.0,
-        filter: bool = False,
-        skills: int = 0,
+        fuse: Annotated[
+            int, Option("how many of the encoders are compared, from the first", 0)
+        ] = 0,
+        threshold: Annotated[
+            float, Option("least similarity of a duplicate, above 0 and at most 1", 0, 1)
+        ] = 1.0,
+        filter: Annotated[
+            bool, Option("whether duplicates are turned away before they are evaluated")
+        ] = False,
+        skills: Annotated[int, Option("most skill records in a mutation request", 0)] = 0,
     ) -> None:
         encoders = encoders or {}
-        if not _integer(fuse) or not min(1, len(encoders)) <= fuse <= len(encoders):
+        if not min(1, len(encoders)) <= fuse <= len(encoders):
             raise ConfigError(
                 f"Expected memory.fuse to be how many of {', '.join(encoders) or 'no encoders'} "
                 f"are used, got {fuse!r}."
             )
-        if not _number(threshold) or not 0 < threshold <= 1:
-            raise ConfigError(
-                f"Expected memory.threshold above 0 and at most 1, got {threshold!r}."
-            )
-        if not isinstance(filter, bool):
-            raise ConfigError(f"Expected memory.filter to be true or false, got {filter!r}.")
-        if not _integer(skills) or skills < 0:
-            raise ConfigError(f"Expected memory.skills of at least 0, got {skills!r}.")
+        if not threshold:
+            raise ConfigError(f"Expected memory.threshold above 0 and at most 1, got {threshold}.")
         self.options: Mapping[str, Any] = {
             "encoders": [*islice(encoders, fuse)],
             "threshold": threshold,
@@ -161,11 +155,3 @@ class Memory:
         if not by_id.keys() >= set(identifiers):
             raise RunFailed("wal.jsonl names a skill record that is not reproduced.")
         return tuple(by_id[identifier] for identifier in identifiers)
-
-
-def _integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

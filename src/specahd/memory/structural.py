@@ -7,7 +7,7 @@ division, both correctly rounded.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import mmh3
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from specahd.core.errors import ConfigError
+from specahd.core.options import Option, checked
 from specahd.core.program import Program
 from specahd.memory.memory import Memory
 from specahd.memory.views import VIEWS, View
@@ -23,20 +24,25 @@ FEATURES = 2**16
 """Number of coordinates of a view; the few hundred features of a program rarely collide."""
 
 
-def structural(encoders: Sequence[str], **options: Any) -> Memory:
+@checked("memory.")
+def structural(
+    encoders: Annotated[
+        Sequence[str], Option("views that are compared: syntax, tokens, idea", choices=VIEWS)
+    ],
+    **options: Annotated[Any, Memory],
+) -> Memory:
     """Return a memory that compares programs by deterministic views of them.
 
     Parameters
     ----------
     encoders
-        Names of views: each of ``syntax``, ``tokens`` and ``idea`` at most once.
+        Each name of :data:`~specahd.memory.views.VIEWS` at most once.
     options
         Options of :class:`~specahd.memory.memory.Memory`.
     """
-    if len(set(encoders)) < len(encoders) or not set(encoders) <= VIEWS.keys():
+    if len(set(encoders)) < len(encoders):
         raise ConfigError(
-            f"Expected memory.encoders to be any of {', '.join(VIEWS)}, each once, "
-            f"got {', '.join(map(str, encoders)) or 'none'}."
+            f"Expected memory.encoders to be views, each once, got {', '.join(encoders)}."
         )
     return Memory({name: StructuralEncoder(VIEWS[name]) for name in encoders}, **options)
 

@@ -1,13 +1,13 @@
 """Evolution of Heuristics (Liu et al. 2024): a population and six variation operators."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.errors import ConfigError
+from specahd.core.options import Option, checked
 from specahd.core.program import Program
-from specahd.core.ranges import check_integer
 from specahd.search.base import Query, Rank, RoundStart, Sample
 
 OPERATORS = {
@@ -79,36 +79,25 @@ class EoH:
     - ``distinct`` compares exact scores. The original rounds them to five decimals. Scores here
       are shares of a cost, and small shares differ only in the sixth decimal.
 
-    Parameters
-    ----------
-    population
-        Survivors after each commit, at least 2.
-    operators
-        Operators in turn once the population is founded.
-    rank_offset
-        The offset in the weight of a parent, 1 / (rank + offset + number of members), at least
-        0: 1 in the original, 0 in LLM4AD and SpecAHD.
-    distinct
-        Whether a program with the score of a member is dropped, as in the original. This is not
-        needed if the generation memory rejects duplicates.
+    ``rank_offset`` is 1 in the original, 0 in LLM4AD and SpecAHD. ``distinct`` is not needed if the
+    generation memory rejects duplicates.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        population: int = 10,
-        operators: Sequence[str] = VARIATIONS,
-        rank_offset: int = 0,
-        distinct: bool = False,
+        population: Annotated[int, Option("programs that a level keeps, at least 2", 2)] = 10,
+        operators: Annotated[
+            Sequence[str],
+            Option("variations in turn, once i1 has founded the population", choices=OPERATORS),
+        ] = VARIATIONS,
+        rank_offset: Annotated[
+            int, Option("added to a rank before parents are drawn by 1 / (rank + N)", 0)
+        ] = 0,
+        distinct: Annotated[
+            bool, Option("whether a program that scores just what another does is dropped")
+        ] = False,
     ) -> None:
-        if population < 2:
-            raise ConfigError(f"Expected method.policy.population of at least 2, got {population}.")
-        unknown = [name for name in operators if name not in OPERATORS]
-        if unknown or not operators:
-            raise ConfigError(
-                f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
-                f"got {', '.join(operators) or 'none'}."
-            )
-        check_integer("method.policy.rank_offset", rank_offset, 0)
         self.size = population
         self._rank_offset = rank_offset
         self._distinct = distinct

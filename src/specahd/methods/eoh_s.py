@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.errors import ConfigError
+from specahd.core.options import Option, checked
 from specahd.core.program import Outcome
 from specahd.routing.base import FloatArray
 from specahd.search.base import Query, RoundStart, Sample
@@ -51,18 +52,18 @@ class EoHS:
     - A program that fails on some tasks scores 0 on them, as in every method; the original
       rejects it.
     - Without members a fresh program is requested, with one member an improvement.
-
-    Parameters
-    ----------
-    population
-        Number of programs of the set, at least 2.
-    released_weighting
-        Whether pairs are weighted as in the released code.
     """
 
-    def __init__(self, population: int = 10, released_weighting: bool = False) -> None:
-        if population < 2:
-            raise ConfigError(f"Expected method.policy.population of at least 2, got {population}.")
+    @checked("method.policy.")
+    def __init__(
+        self,
+        population: Annotated[
+            int, Option("programs of the set that a level keeps, at least 2", 2)
+        ] = 10,
+        released_weighting: Annotated[
+            bool, Option("whether pairs are weighed as the released code does")
+        ] = False,
+    ) -> None:
         self.size = population
         self.members: list[Parent] = []
         self._released = released_weighting

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Contract, Operator, Parent, Treatment
-from specahd.core.ranges import check_integer, check_number
+from specahd.core.options import Option, checked
 from specahd.routing.base import FloatArray
 from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.versions import completion_prompt
@@ -45,37 +46,23 @@ class FunSearch:
     - A seed program that fails does not end the run: it is shown if an island is empty.
     - A round of the coupled search puts the programs carried over on the islands in turn; the
       islands' other programs have no score under the new measure.
-
-    Parameters
-    ----------
-    islands
-        Number of islands, at least 1. The best program of each is a member.
-    samples_per_prompt
-        Number of times that a prompt is sent, at least 1.
-    temperature
-        Initial temperature of the draw of clusters on an island, at least 0.001.
-    temperature_period
-        Number of programs of an island after which the falling temperature starts again, at
-        least 1.
-    reset_period
-        Number of samples between resets, at least 1; None: a quarter of the samples that the
-        round may ask for.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        islands: int = 10,
-        samples_per_prompt: int = 4,
-        temperature: float = 0.1,
-        temperature_period: int = 30_000,
-        reset_period: int | None = None,
+        islands: Annotated[int, Option("populations side by side, at least 1", 1)] = 10,
+        samples_per_prompt: Annotated[int, Option("how often a prompt is sent, at least 1", 1)] = 4,
+        temperature: Annotated[
+            float, Option("of the draw of clusters by score, at least 0.001", _COLDEST)
+        ] = 0.1,
+        temperature_period: Annotated[
+            int, Option("programs until the falling temperature starts again", 1)
+        ] = 30_000,
+        reset_period: Annotated[
+            int | None, Option("samples between resets; null: a quarter of the programs", 1)
+        ] = None,
     ) -> None:
-        check_integer("method.policy.islands", islands, 1)
-        check_integer("method.policy.samples_per_prompt", samples_per_prompt, 1)
-        check_number("method.policy.temperature", temperature, _COLDEST)
-        check_integer("method.policy.temperature_period", temperature_period, 1)
-        if reset_period is not None:
-            check_integer("method.policy.reset_period", reset_period, 1)
         self.size = islands
         self._samples_per_prompt = samples_per_prompt
         self._temperature = temperature

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
+from specahd.core.options import Option, checked
 from specahd.core.program import Outcome
-from specahd.core.ranges import check_choice, check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.prompts import idea_and_code
 
@@ -98,30 +99,24 @@ class LHNS:
     - Between rounds of the coupled search a trajectory keeps its best and its current program,
       but not its table. It begins at the best.
     - Programs are stored without comments, so that none have to be removed.
-
-    Parameters
-    ----------
-    kind
-        ``vns``, ``ils`` or ``ts``.
-    ratio
-        Share of the lines that the first step deletes, in [0.001, 1].
-    initial_temperature
-        Temperature at which annealing begins, above 0.
-    trajectories
-        Number of trajectories, at least 1.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        kind: str = "vns",
-        ratio: float = 0.1,
-        initial_temperature: float = 0.1,
-        trajectories: int = 1,
+        kind: Annotated[
+            str, Option("how it goes on after rejections: vns, ils or ts", choices=KINDS)
+        ] = "vns",
+        ratio: Annotated[
+            float, Option("share of the lines that is deleted at first, 0.001 to 1", 0.001, 1)
+        ] = 0.1,
+        initial_temperature: Annotated[
+            float, Option("at which annealing begins, above 0", 1e-9, 1e9)
+        ] = 0.1,
+        trajectories: Annotated[
+            int, Option("independent ones that share the programs, at least 1", 1)
+        ] = 1,
     ) -> None:
-        check_choice("method.policy.kind", kind, KINDS)
-        check_range("method.policy.ratio", ratio, 0.001, 1)
-        check_range("method.policy.initial_temperature", initial_temperature, 1e-9, 1e9)
-        check_integer("method.policy.trajectories", trajectories, 1)
         self.size = 2 * trajectories
         self.trajectories: list[Trajectory] = []
         self._kind = kind

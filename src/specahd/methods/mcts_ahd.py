@@ -4,13 +4,13 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.errors import ConfigError
+from specahd.core.options import Option, checked
 from specahd.core.program import Outcome
-from specahd.core.ranges import check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.prompts import idea_and_code
 
@@ -132,34 +132,25 @@ class MCTSAHD:
     - s1 needs two programs of different scores on the path; e2 needs an elite program besides the
       node. Otherwise the expansion is left out, as s1 is in the original.
 
-    Parameters
-    ----------
-    elite
-        Number of programs of the elite, which have different scores, at least 2.
-    exploration
-        λ0, the initial weight of exploration, at least 0; the weight falls to 0 with the tickets.
-    widening
-        α, in [0, 1]: a node is widened while it has fewer children than its visits to the power α.
-    depth
-        Largest depth of a descent, at least 1.
-    variations
-        Number of programs that an iteration requests by each of m1 and m2, at least 1.
+    ``exploration`` is λ0; the weight falls to 0 with the tickets. ``widening`` is α: a node is
+    widened while it has fewer children than its visits to the power α.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        elite: int = 10,
-        exploration: float = 0.1,
-        widening: float = 0.5,
-        depth: int = 10,
-        variations: int = 2,
+        elite: Annotated[int, Option("programs kept, of different scores, at least 2", 2)] = 10,
+        exploration: Annotated[
+            float, Option("weight of exploration at the beginning, at least 0", 0)
+        ] = 0.1,
+        widening: Annotated[
+            float, Option("children of a node: its visits to this power, 0 to 1", 0, 1)
+        ] = 0.5,
+        depth: Annotated[int, Option("no descent goes below it, at least 1", 1)] = 10,
+        variations: Annotated[
+            int, Option("programs by each of m1 and m2 in an expansion, at least 1", 1)
+        ] = 2,
     ) -> None:
-        if elite < 2:
-            raise ConfigError(f"Expected method.policy.elite of at least 2, got {elite}.")
-        check_range("method.policy.exploration", exploration, 0)
-        check_range("method.policy.widening", widening, 0, 1)
-        check_integer("method.policy.depth", depth, 1)
-        check_integer("method.policy.variations", variations, 1)
         self.size = elite
         self.members: list[Parent] = []
         self.root = Node()

@@ -5,15 +5,14 @@ Here an observation is a text about the measurements of a program on each task.
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.errors import ConfigError
+from specahd.core.options import Option, checked
 from specahd.core.program import Level, Outcome
-from specahd.core.ranges import check_integer
 from specahd.search.base import Query, RoundStart, Sample
 
 _SEEN = "first a description and interpretation of the observation in single quotes"
@@ -104,26 +103,19 @@ class MLES:
     - If too few initial programs are valid, the original ends; here the search continues.
     - All samples under way share one cycle of operators; in the original each thread has its own
       cycle, with an offset.
-
-    Parameters
-    ----------
-    population
-        Number of members, and of programs in a generation, at least 2.
-    operators
-        Names from :data:`OPERATORS`, applied in turn.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        population: int = 5,
-        operators: Sequence[str] = ("e1", "e2", "m1_text", "m2_text"),
+        population: Annotated[
+            int, Option("programs that a level keeps, and of a generation, at least 2", 2)
+        ] = 5,
+        operators: Annotated[
+            Sequence[str],
+            Option("variations in turn, once the population is founded", choices=OPERATORS),
+        ] = ("e1", "e2", "m1_text", "m2_text"),
     ) -> None:
-        check_integer("method.policy.population", population, 2)
-        if not operators or not set(operators) <= OPERATORS.keys():
-            raise ConfigError(
-                f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
-                f"got {', '.join(map(str, operators)) or 'none'}."
-            )
         self.size = population
         self._operators = tuple(OPERATORS[name] for name in operators)
         self._unit = _UNITS[Level.LOWER]

@@ -4,13 +4,14 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import check_integer
+from specahd.core.options import Option, checked
 from specahd.memory.partition import FEATURES, partition_programs
 from specahd.search.base import Query, RoundStart, Sample
 
@@ -114,42 +115,25 @@ class PartEvo:
       partitions the programs carried over, which are the best of all clusters.
     - A reply without a program uses a ticket, as in every method, and is not requested again.
     - A score of 0 is valid; the original treats an objective of 0 as a failure.
-
-    Parameters
-    ----------
-    population
-        Number of initial programs that are partitioned, from 2 to ``MOST``; also the largest
-        number of members.
-    clusters
-        Largest number of clusters.
-    parents
-        Number of parents in each cluster that get a child by an operator.
-    partners
-        Number of other clusters of which ``cc`` shows a member, at least 1.
-    archive
-        Largest number of programs in the external set.
-    features
-        The features that partition programs, from :data:`specahd.memory.partition.FEATURES`.
-    operators
-        Names from :data:`OPERATORS`, applied in turn; not ``cc`` alone.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        population: int = 16,
-        clusters: int = 4,
-        parents: int = 2,
-        partners: int = 2,
-        archive: int = 30,
-        features: Sequence[str] = ("syntax",),
-        operators: Sequence[str] = tuple(OPERATORS),
+        population: Annotated[int, Option("programs that a level keeps, at least 2", 2, MOST)] = 16,
+        clusters: Annotated[int, Option("groups of programs that are alike, at most", 1)] = 4,
+        parents: Annotated[int, Option("programs of a cluster that an operator varies", 1)] = 2,
+        partners: Annotated[int, Option("other clusters that a crossover looks at", 1)] = 2,
+        archive: Annotated[
+            int, Option("best programs of all clusters that are kept for summaries", 1)
+        ] = 30,
+        features: Annotated[
+            Sequence[str], Option("what programs are partitioned by", choices=FEATURES)
+        ] = ("syntax",),
+        operators: Annotated[
+            Sequence[str], Option("variations of a cluster, in turn", choices=OPERATORS)
+        ] = tuple(OPERATORS),
     ) -> None:
-        check_integer("method.policy.population", population, 2, MOST)
-        counts = {"clusters": clusters, "parents": parents, "partners": partners}
-        for name, value in {**counts, "archive": archive}.items():
-            check_integer(f"method.policy.{name}", value, 1)
-        _among("features", features, FEATURES)
-        _among("operators", operators, OPERATORS)
         if set(operators) == {CROSS_CLUSTER.name}:
             raise ConfigError("Expected method.policy.operators beside cc, which needs clusters.")
         self.size = population
@@ -336,11 +320,3 @@ def _listed(parents: Sequence[Parent], *, scores: bool = False) -> str:
         f"{shorten(parent.program.idea, IDEA, placeholder=' ...')}"
         for parent in parents
     )
-
-
-def _among(name: str, given: Sequence[str], known: Iterable[str]) -> None:
-    if not given or not set(given) <= set(known):
-        raise ConfigError(
-            f"Expected method.policy.{name} among {', '.join(known)}, "
-            f"got {', '.join(map(str, given)) or 'none'}."
-        )

@@ -1,11 +1,12 @@
 """ReEvo (Ye et al. 2024): a generational genetic search, guided by reflections."""
 
 from collections import deque
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.ranges import check_integer, check_range
+from specahd.core.options import Option, checked
 from specahd.search.base import Query, RoundStart, Sample
 
 START = Operator(
@@ -64,29 +65,24 @@ class ReEvo:
     - The better program of a pair is shown first, as in every prompt here.
     - The long reflection is requested while the crossovers are measured; it does not use them.
     - A reply states the idea of its program, as in every method.
-
-    Parameters
-    ----------
-    population
-        Number of pairs of a generation, from 1 to ``MOST``; also the largest number of members.
-    initial
-        Number of programs of the initial population, at least 2.
-    mutation_rate
-        Number of mutations of a generation, as a share of ``population``.
-    knowledge
-        Expert knowledge for the initial programs and mutations: the first long reflection.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        population: int = 10,
-        initial: int = 30,
-        mutation_rate: float = 0.5,
-        knowledge: str = "",
+        population: Annotated[
+            int, Option("pairs of a generation, and most programs that a level keeps", 1, MOST)
+        ] = 10,
+        initial: Annotated[
+            int, Option("programs that are written from scratch at first, at least 2", 2)
+        ] = 30,
+        mutation_rate: Annotated[
+            float, Option("mutations of a generation, as a share of the population", 0, 1)
+        ] = 0.5,
+        knowledge: Annotated[
+            str, Option("what experts know, told with initial programs and mutations")
+        ] = "",
     ) -> None:
-        check_integer("method.policy.population", population, 1, MOST)
-        check_integer("method.policy.initial", initial, 2)
-        check_range("method.policy.mutation_rate", mutation_rate, 0, 1)
         self.size = population
         self._most_initial = initial
         self._initial = initial

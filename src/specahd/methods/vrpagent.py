@@ -2,11 +2,12 @@
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.ranges import check_integer, check_number
+from specahd.core.options import Option, checked
 from specahd.search.base import Query, RoundStart, Sample
 
 CREATE = Operator(
@@ -79,30 +80,22 @@ class VRPAgent:
       fewer offspring. With fewer than two programs, a generation is written from scratch. If
       all programs are elites, two elites are crossed.
     - The programs carried over, at first the seed program, belong to the population.
-
-    Parameters
-    ----------
-    initial
-        Number of programs written from scratch, at least 2.
-    elites
-        Number of elites, at least 1.
-    offspring
-        Number of crossovers in a generation, at least 1.
-    length_price
-        Price of 1,000 characters, in units of the score, at least 0.
     """
 
+    @checked("method.policy.")
     def __init__(
         self,
-        initial: int = 20,
-        elites: int = 5,
-        offspring: int = 15,
-        length_price: float = 0.0005,
+        initial: Annotated[
+            int, Option("programs that are written from scratch at first, at least 2", 2)
+        ] = 20,
+        elites: Annotated[
+            int, Option("fittest programs, of which each is mutated, at least 1", 1)
+        ] = 5,
+        offspring: Annotated[int, Option("crossovers in a generation, at least 1", 1)] = 15,
+        length_price: Annotated[
+            float, Option("what 1,000 characters of a program cost of its score", 0)
+        ] = 0.0005,
     ) -> None:
-        check_integer("method.policy.initial", initial, 2)
-        check_integer("method.policy.elites", elites, 1)
-        check_integer("method.policy.offspring", offspring, 1)
-        check_number("method.policy.length_price", length_price, 0)
         self.size = max(initial, elites + offspring)
         self._initial = initial
         self._elite_count = elites

@@ -12,6 +12,7 @@ from typing import Any
 from specahd.core.errors import FileError, WriteError
 from specahd.core.folders import write_atomically
 from specahd.core.journal import dumps
+from specahd.core.options import accepted_arguments
 from specahd.core.plain import to_tuples
 from specahd.routing.base import AnyProblem
 from specahd.routing.pools import definition_hash
@@ -84,8 +85,8 @@ def _read(path: Path, problem: AnyProblem, instance: Any) -> tuple[Any, float] |
 
 
 def _key(problem: AnyProblem, instance: Any, name: str | None) -> str:
-    repair = inspect.signature(RoutingProblem).parameters
-    options = [one for one in inspect.signature(type(problem)).parameters if one not in repair]
+    repair = accepted_arguments(RoutingProblem)[0]
+    options = [one for one in accepted_arguments(type(problem))[0] if one not in repair]
     decides = {
         "instance": definition_hash(problem.dumps(instance)),
         "problem": problem.name,

@@ -1,15 +1,17 @@
 """The common base of all routing problems: options, baselines, and the repair operator."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Generic
+from typing import Annotated, Any, ClassVar, Generic
 
 import numpy as np
 
 from specahd.core.errors import ConfigError
+from specahd.core.options import Option, checked
 from specahd.core.ranges import check_choice, check_range
 from specahd.routing.base import I, IntArray, RepairOperator, S
 from specahd.routing.groups import concatenated, is_vector, separated
 
+MAX_REGIONS = Option("most regions kept from one proposal, at least 1", 1)
 Baselines = Mapping[str, Callable[..., Any]]
 Operators = Mapping[str, Callable[[Any], RepairOperator]]
 
@@ -20,17 +22,13 @@ class RoutingProblem(Generic[I, S]):
     Parameters
     ----------
     baseline
-        The baseline solver in use, one of ``baselines``.
+        One of ``baselines``; None for the first of them.
     repair
-        The repair operator in use, one of ``operators``.
+        One of ``operators``.
     max_regions
-        K, the most regions kept from one proposal, at least 1.
+        K of the paper.
     max_size
-        Most nodes in a region, at least ``smallest_region``.
-    repairs_per_customer
-        Insertions per customer in a search with the operator ``insertion``, at least 1.
-    final_repairs_per_customer
-        The same for searches with a checkpoint or a candidate for one; None: as many.
+        At least ``smallest_region``.
 
     Raises
     ------
@@ -53,22 +51,26 @@ class RoutingProblem(Generic[I, S]):
     smallest_region: ClassVar[int] = 2
     """Fewest nodes of a region: two whose order can change, and any fixed nodes at its ends."""
 
+    @checked("problem.")
     def __init__(
         self,
-        baseline: str,
-        repair: str,
-        max_regions: int,
-        max_size: int,
-        repairs_per_customer: int = 50,
-        final_repairs_per_customer: int | None = None,
+        baseline: Annotated[str | None, Option("the solver whose solutions are repaired")] = None,
+        repair: Annotated[
+            str, Option("rebuild regions: append or insertion; construct: a whole instance")
+        ] = "append",
+        max_regions: Annotated[int, MAX_REGIONS] = 8,
+        max_size: Annotated[int, Option("most nodes of a region", 2)] = 50,
+        repairs_per_customer: Annotated[
+            int, Option("insertions for each customer in a search, at least 1", 1)
+        ] = 50,
+        final_repairs_per_customer: Annotated[
+            int | None, Option("the same with a finished checkpoint; null: as many", 1)
+        ] = None,
     ) -> None:
+        baseline = baseline or next(iter(self.baselines))
         self.expect_baseline(baseline)
-        check_choice("repair", repair, self.operators)
-        check_range("max_regions", max_regions, 1)
-        check_range("max_size", max_size, self.smallest_region)
-        check_range("repairs_per_customer", repairs_per_customer, 1)
-        if final_repairs_per_customer is not None:
-            check_range("final_repairs_per_customer", final_repairs_per_customer, 1)
+        check_choice("problem.repair", repair, self.operators)
+        check_range("problem.max_size", max_size, self.smallest_region)
         self.baseline_name = baseline
         self.repair = repair
         self.max_regions = max_regions

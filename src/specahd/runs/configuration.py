@@ -1,24 +1,31 @@
-"""Read a run's saved configuration; list the options without effect on results."""
+"""Read a run's saved configuration; list the options by what they change."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError
+from specahd.core.options import Effect, effects
 from specahd.core.plain import convert, parse_yaml, read_bytes
+from specahd.core.services import EncoderOptions, ModelOptions
+from specahd.core.settings import RunOptions
 
 _LIMIT = 1 << 18
 
-WITHOUT_EFFECT = (
-    *("executor", "tracking", "sandbox", "record", "search.samplers"),
-    *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
-    *("memory.attempts", "memory.deadline", "memory.backoff", "memory.patience", "memory.cache"),
-    "hydra.searchpath",
-)
-"""Options and groups on which no result depends.
+SEARCHPATH = "hydra.searchpath"
+"""The option that names folders of the user's own files; a run's ``choices`` keep it."""
 
-They include the options of a memory's server, because the journal stores its verdicts.
-"""
+_EFFECTS = {
+    **effects(RunOptions),
+    **effects(ModelOptions, "llm."),
+    **effects(EncoderOptions, "memory."),
+    SEARCHPATH: Effect.ACCESS,
+}
+
+
+def options_with(*wanted: Effect) -> tuple[str, ...]:
+    """Return the options, and groups of options, that have one of some effects."""
+    return tuple(name for name, effect in _EFFECTS.items() if effect in wanted)
 
 
 def read_configuration(path: Path, kind: Any) -> dict[str, Any]:

@@ -6,17 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by
+from specahd.core.options import Effect
+from specahd.runs.configuration import flatten, is_covered_by, options_with
 
-_IRRELEVANT = (
-    *(*WITHOUT_EFFECT, "seed", "resume", "pools.dir"),
-    # A run that reaches a bound is partial.
-    *("budget.max_cost", "budget.max_tokens"),
-    # Access to a service, and its prices.
-    *("llm.api_key_env", "llm.input_price", "llm.cached_input_price", "llm.output_price"),
-    *("llm.requests_per_minute", "llm.tokens_per_minute", "llm.timeout", "llm.attempts"),
-    *("llm.deadline", "llm.backoff", "llm.patience", "llm.stream"),
-)
+_IRRELEVANT = options_with(Effect.SEED, Effect.BOUND, Effect.SPEED, Effect.ACCESS)
 _CLASS = "._target_"
 _CALLING = ("_partial_", "_recursive_", "_convert_")
 """Hydra's keys for calling a class; the class itself determines the result."""

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from specahd.core.environment import only_public_variables, public_variables
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
+from specahd.core.options import Effect, Option
+from specahd.core.settings import WORKERS
 from specahd.sandbox.executor import ATTEMPTS, Executor, Start, handle_order
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
@@ -72,8 +74,14 @@ class RayExecutor(Executor):
         self,
         start: Start,
         shared: SharedArrays,
-        workers: int,
-        address: str | None = None,
+        workers: Annotated[int, WORKERS],
+        address: Annotated[
+            str | None,
+            Option(
+                "HOST:PORT of the cluster's head, auto, or null for this machine",
+                effect=Effect.SPEED,
+            ),
+        ] = None,
         option: str = "executor.address",
     ) -> None:
         super().__init__(workers)

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Annotated, Any
 
 from specahd.core.errors import ProcessLost
-from specahd.core.settings import check_workers
+from specahd.core.settings import WORKERS, check_workers
 from specahd.sandbox import confinement
 from specahd.sandbox.shared_arrays import SharedArrays
 
@@ -154,7 +154,9 @@ class LocalExecutor(Executor):
 
     _lost = (EOFError, OSError)
 
-    def __init__(self, start: Start, shared: SharedArrays, workers: int) -> None:
+    def __init__(
+        self, start: Start, shared: SharedArrays, workers: Annotated[int, WORKERS]
+    ) -> None:
         super().__init__(workers)
         self._shared = shared
         forking = threading.Lock()

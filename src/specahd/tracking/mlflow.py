@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 from specahd.core.environment import public_variables
 from specahd.core.events import Observer
@@ -24,20 +24,12 @@ from specahd.tracking.store import Options
 class MLflowObserver(Observer):
     """Observer that logs parameters, metrics by step, candidates, files and pictures of a run.
 
-    The parameters are those of :class:`~specahd.tracking.store.Options`, and ``candidates``. Runs
-    of earlier versions have ``candidates``; it has no effect, candidates are always a table.
+    The options are those of :class:`~specahd.tracking.store.Options`. Runs of earlier versions
+    have ``candidates``; it has no effect, candidates are always a table.
     """
 
-    def __init__(
-        self,
-        uri: str,
-        artifacts: str,
-        experiment: str,
-        traces: bool | None = None,
-        patience: float = 60.0,
-        candidates: str = "table",
-    ) -> None:
-        self.options = Options(uri, artifacts, experiment, traces, patience)
+    def __init__(self, *, candidates: str = "table", **options: Annotated[Any, Options]) -> None:
+        self.options = Options(**options)
         self._directory = Path()
         self._uploader: subprocess.Popen[bytes] | None = None
         self._orders: IO[bytes]

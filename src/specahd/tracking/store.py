@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import FileError
 from specahd.core.extras import require
+from specahd.core.options import check_options, option
 from specahd.core.services import without_password
 from specahd.tracking import view
 
@@ -31,19 +32,11 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The location of the runs.
+    """The location of the runs. A ``sqlite:///`` file is created once, under a file lock."""
 
-    Parameters
-    ----------
-    uri
-        Tracking store. A ``sqlite:///`` file is created once, under a file lock.
-    artifacts
-        Directory of the artifacts of a sqlite store.
-    """
-
-    uri: str
-    artifacts: str | Path
-    experiment: str
+    uri: str = option(words="the MLflow store: sqlite:///FILE or http://HOST:PORT")
+    artifacts: str | Path = option(words="where a sqlite store keeps artifacts")
+    experiment: str = option(words="the experiment that holds the runs")
 
     def prepare(self) -> None:
         """Import MLflow's modules in advance, so that opening is fast."""
@@ -84,29 +77,19 @@ class Store:
 class Options(Store):
     """Options of tracking: the store, and how much is kept (``conf/tracking/mlflow.yaml``).
 
-    Parameters
-    ----------
-    traces
-        Whether requests to the language model are kept as traces. None: if there is a model.
-    patience
-        Seconds without any progress after which the end of a run no longer waits for MLflow.
-
     Raises
     ------
     ConfigError
         ``traces`` or ``patience`` has another type or value.
     """
 
-    traces: bool | None = None
-    patience: float = 60.0
+    traces: bool | None = option(None, "requests to the model as traces; null: where one is asked")
+    patience: float = option(
+        60.0, "seconds without progress after which MLflow is not waited for", 1e-3
+    )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.traces, bool | None):
-            raise ConfigError(
-                f"Expected tracking.traces to be true, false or null, got {self.traces!r}."
-            )
-        if not isinstance(self.patience, int | float) or not self.patience > 0:
-            raise ConfigError(f"Expected tracking.patience above 0, got {self.patience!r}.")
+        check_options(self, "tracking.")
 
 
 @contextmanager

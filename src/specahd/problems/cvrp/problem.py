@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Annotated, Any
 
-from specahd.core.ranges import check_choice
+from specahd.core.options import Option, checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
 from specahd.engine.schedule import many_on_short_routes
@@ -14,7 +15,7 @@ from specahd.routing.base import PublicSet, Violation
 from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.feasibility import check_routes, routes_length
-from specahd.routing.vehicles.problem import VehicleProblem
+from specahd.routing.vehicles.problem import CONVENTION, VehicleProblem
 from specahd.routing.vehicles.routes import Solution, append, construct
 
 _CONVENTIONS = {"rounded": Convention.EUC_2D, "float": Convention.EXACT_2D}
@@ -25,13 +26,11 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
 
     Parameters
     ----------
-    baseline, repair, max_regions, max_size, repairs_per_customer, final_repairs_per_customer
-        As for all vehicle problems.
-    solver_iterations
-        As for all vehicle problems.
     convention
-        How files whose EDGE_WEIGHT_TYPE is EUC_2D measure distances: ``rounded`` to
-        the nearest integer, as TSPLIB defines, or ``float`` (unrounded).
+        Of files whose EDGE_WEIGHT_TYPE is EUC_2D: ``rounded`` to the nearest integer, as TSPLIB
+        defines, or ``float`` (unrounded).
+    options
+        Those of every vehicle problem.
 
     Raises
     ------
@@ -62,20 +61,13 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(instance.generate)
 
+    @checked("")
     def __init__(
         self,
-        baseline: str | None = None,
-        repair: str = "append",
-        max_regions: int = 8,
-        max_size: int = 50,
-        repairs_per_customer: int = 50,
-        final_repairs_per_customer: int | None = None,
-        solver_iterations: int = 200,
-        convention: str = "rounded",
+        convention: Annotated[str, Option(CONVENTION, choices=_CONVENTIONS)] = "rounded",
+        **options: Annotated[Any, VehicleProblem],
     ) -> None:
-        searches = repairs_per_customer, final_repairs_per_customer
-        super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
-        check_choice("convention", convention, _CONVENTIONS)
+        super().__init__(**options)
         self.convention = convention
 
     def read(self, path: Path) -> CVRPInstance:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from specahd.core.contract import Contract
 from specahd.core.display import visible
 from specahd.core.errors import ConfigError
+from specahd.core.options import checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
 from specahd.problems.tsp import baseline, instance
@@ -37,7 +38,7 @@ from specahd.routing.kernels.descriptors import (
     describe_segment,
 )
 from specahd.routing.kernels.distances import fill_block
-from specahd.routing.problem import Baselines, Operators, RoutingProblem
+from specahd.routing.problem import MAX_REGIONS, Baselines, Operators, RoutingProblem
 from specahd.routing.whole_instance import WholeInstance
 
 SMALLEST = 4
@@ -268,18 +269,10 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
 
     Parameters
     ----------
-    baseline
-        The baseline solver in force, ``nearest``, ``greedy``, ``space_filling`` or ``two_opt``.
-    repair
-        The repair operator in force, ``append``, ``insertion`` or ``construct``.
     max_regions
-        Maximum number of runs, or groups, kept from one proposal, at least 1.
-    max_size
-        Maximum number of nodes in each, including a run's two anchors, at least 4.
-    repairs_per_customer
-        Number of insertions for each node in a search of ``insertion``, at least 1.
-    final_repairs_per_customer
-        The same number for searches with a checkpoint or a candidate for one; None: the same.
+        Most runs, or groups, kept from one proposal. The size of a run includes its two anchors.
+    options
+        Those of every problem.
 
     Raises
     ------
@@ -315,18 +308,14 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(instance.generate)
 
+    @checked("")
     def __init__(
         self,
-        baseline: str = "nearest",
-        repair: str = "append",
-        max_regions: int = 3,
-        max_size: int = 50,
-        repairs_per_customer: int = 50,
-        final_repairs_per_customer: int | None = None,
+        max_regions: Annotated[int, MAX_REGIONS] = 3,
+        **options: Annotated[Any, RoutingProblem],
     ) -> None:
-        searches = repairs_per_customer, final_repairs_per_customer
-        super().__init__(baseline, repair, max_regions, max_size, *searches)
-        self.descriptor_names, self._describe = _DESCRIPTORS[repair]
+        super().__init__(max_regions=max_regions, **options)
+        self.descriptor_names, self._describe = _DESCRIPTORS[self.repair]
 
     def read_solution(
         self, path: Path, instance: TSPInstance | None = None

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
+from typing import Annotated, Any
 
 import numpy as np
 
-from specahd.core.ranges import check_choice, check_range
+from specahd.core.options import Option, checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
 from specahd.engine.schedule import on_short_routes
@@ -20,7 +21,7 @@ from specahd.routing.kernels.descriptors import GROUP_NAMES, TIME_NAMES, describ
 from specahd.routing.kernels.distances import distances_of
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.feasibility import check_routes, routes_length
-from specahd.routing.vehicles.problem import VehicleProblem, touched_routes
+from specahd.routing.vehicles.problem import CONVENTION, VehicleProblem, touched_routes
 from specahd.routing.vehicles.routes import Solution, append, construct
 
 _MOST_INSERTED = 1000
@@ -38,16 +39,12 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
 
     Parameters
     ----------
-    baseline, repair, max_regions, max_size, repairs_per_customer, final_repairs_per_customer
-        As for all vehicle problems.
-    solver_iterations
-        As for all vehicle problems.
     convention
-        Distances of files in Solomon's format, and of files of LKH's collection whose
+        Of files in Solomon's format, and of files of LKH's collection whose
         EDGE_WEIGHT_TYPE is EUC_2D: ``dimacs`` (rounded down to tenths) or
         ``float`` (unrounded).
-    customers
-        Number of customers to take from Solomon's format, at least 1; None for all.
+    options
+        Those of every vehicle problem.
 
     Raises
     ------
@@ -91,23 +88,16 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(instance.generate)
 
+    @checked("")
     def __init__(
         self,
-        baseline: str | None = None,
-        repair: str = "append",
-        max_regions: int = 8,
-        max_size: int = 50,
-        repairs_per_customer: int = 50,
-        final_repairs_per_customer: int | None = None,
-        solver_iterations: int = 200,
-        convention: str = "dimacs",
-        customers: int | None = None,
+        convention: Annotated[str, Option(CONVENTION, choices=_CONVENTIONS)] = "dimacs",
+        customers: Annotated[
+            int | None, Option("how many customers of Solomon's text to take; null: all", 1)
+        ] = None,
+        **options: Annotated[Any, VehicleProblem],
     ) -> None:
-        searches = repairs_per_customer, final_repairs_per_customer
-        super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
-        check_choice("convention", convention, _CONVENTIONS)
-        if customers is not None:
-            check_range("customers", customers, 1)
+        super().__init__(**options)
         self.convention = convention
         self.customers = customers
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import check_range
+from specahd.core.options import Option, checked
 from specahd.routing.base import FloatArray, I, IntArray, Region, S
 from specahd.routing.distances import layout
 from specahd.routing.formats import sol
@@ -19,26 +19,17 @@ from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import RoutingProblem
 from specahd.routing.vehicles.routes import Solution
 
+CONVENTION = "how files measure distances that leave it open"
+"""What the option `convention` of a problem states."""
+
 
 class VehicleProblem(RoutingProblem[I, S]):
     """A problem of one depot and any number of equal vehicles.
 
     Parameters
     ----------
-    baseline
-        The baseline solver in use, one of ``baselines``; None for the first of them.
-    repair
-        The repair operator in use, one of ``operators``.
-    max_regions
-        Most regions kept from one proposal, at least 1.
-    max_size
-        Most customers in a region, at least 2.
-    repairs_per_customer
-        Insertions per customer in a search with the operator ``insertion``, at least 1.
-    final_repairs_per_customer
-        The same for searches with a checkpoint or a candidate for one; None: as many.
-    solver_iterations
-        Iterations of PyVRP in the baseline that runs it, at least 1.
+    options
+        Those of every problem.
 
     Raises
     ------
@@ -51,20 +42,15 @@ class VehicleProblem(RoutingProblem[I, S]):
     iterated: ClassVar[str]
     """The baseline that runs PyVRP: the one that takes ``solver_iterations``."""
 
+    @checked("")
     def __init__(
         self,
-        baseline: str | None = None,
-        repair: str = "append",
-        max_regions: int = 8,
-        max_size: int = 50,
-        repairs_per_customer: int = 50,
-        final_repairs_per_customer: int | None = None,
-        solver_iterations: int = 200,
+        solver_iterations: Annotated[
+            int, Option("iterations of PyVRP, where it is the baseline; at least 1", 1)
+        ] = 200,
+        **options: Annotated[Any, RoutingProblem],
     ) -> None:
-        baseline = baseline or next(iter(self.baselines))
-        searches = repairs_per_customer, final_repairs_per_customer
-        super().__init__(baseline, repair, max_regions, max_size, *searches)
-        check_range("solver_iterations", solver_iterations, 1)
+        super().__init__(**options)
         self.solver_iterations = solver_iterations
 
     def baseline(self, instance: I, name: str | None = None) -> S:

@@ -1,0 +1,86 @@
+"""An option of a class of a user's own: stated there, and known wherever options are."""
+
+from functools import partial
+
+import pytest
+from hydra.utils import get_class
+from omegaconf import OmegaConf
+
+from specahd.api.provenance import _maker
+from specahd.config.cli import run_command
+from specahd.config.targets import check_targets, instantiate_group
+from specahd.core.errors import ConfigError
+from specahd.design.makers import check_rounds
+from specahd.design.single import Single
+from specahd.runs.kinds import RunKind, name_kinds
+
+CODE = """
+from typing import Annotated
+
+from specahd.core.options import Option, checked
+from specahd.methods.rand_sample import RandSample
+
+
+class Mine(RandSample):
+    @checked("method.policy.")
+    def __init__(self, steepness: Annotated[int, Option("how steep it climbs, 1 to 9", 1, 9)] = 3):
+        super().__init__()
+"""
+CONF = """
+_target_: specahd.design.single.Single
+_partial_: true
+policy:
+  _target_: own_method.Mine
+  _partial_: true
+  steepness: 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "method").mkdir()
+    (tmp_path / "method" / "mine.yaml").write_text(CONF)
+    (tmp_path / "own_method.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_an_option_of_ones_own_is_told_by_help(folder, capsys):
+    words = ["method=mine", f"hydra.searchpath=[file://{folder}]", "--help"]
+    assert run_command(lambda config: None, "train", words) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [
+        "method.policy.steepness=3",
+        *["how", "steep", "it", "climbs,", "1", "to", "9"],
+    ] in shown
+
+
+def test_an_option_of_ones_own_out_of_range_is_refused_by_its_name(folder):
+    config = OmegaConf.create(CONF.replace("steepness: 3", "steepness: 10"))
+    with pytest.raises(
+        ConfigError, match=r"^Expected method\.policy\.steepness in \[1, 9\], got 10\.$"
+    ):
+        check_rounds(instantiate_group(config, "method"))
+    misspelt = OmegaConf.create(CONF.replace("steepness: 3", "steepnes: 3"))
+    with pytest.raises(ConfigError, match=r"steepnes: .* Did you mean .*steepness"):
+        check_targets(misspelt, "method")
+
+
+def test_an_option_of_ones_own_is_recorded_and_names_runs(folder):
+    mine = get_class("own_method.Mine")
+    recorded = _maker(partial(Single, policy=partial(mine)))
+    assert recorded["policy"] == {"class": "own_method.Mine", "steepness": 3}
+    choices = {"problem": "cvrp", "method": "mine", "llm": "offline", "budget": "smoke"}
+    kinds = [
+        RunKind.of(
+            {
+                "choices": choices,
+                "budget": {"name": "smoke"},
+                "method": {"policy": {"steepness": steepness}},
+            }
+        )
+        for steepness in (3, 4)
+    ]
+    assert set(name_kinds(kinds).values()) == {
+        f"cvrp-method.policy.steepness={steepness}" for steepness in (3, 4)
+    }
