@@ -29,9 +29,8 @@ from specahd.core.syntax import parse
 from specahd.core.vocabulary import Constant
 from specahd.llm.grammar import Grammar, Tree, rounded
 from specahd.llm.variation import cross, restructure, simplify
-from specahd.memory.memory import Memory
-from specahd.memory.normal_form import local_names
-from specahd.memory.similarity import FUSED
+from specahd.memory.memory import FUSED, Memory
+from specahd.memory.views import local_names
 from specahd.routing.base import contracts
 
 THRESHOLDS = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.9925, 0.995, 0.996, 0.9975, 1.0)

@@ -8,7 +8,7 @@ from numba import njit
 from numba.core.event import TimingListener, install_listener, trigger_event
 
 from specahd import api
-from specahd.api import starts
+from specahd.api import solving
 from specahd.core.background import Background
 from specahd.core.settings import SearchLimit
 from specahd.problems.cvrp.problem import CVRP
@@ -40,39 +40,39 @@ def instance(problem):
 
 def test_a_construction_that_is_stopped_gives_way_to_a_solution_at_once(problem, instance):
     asked = []
-    start = starts.construct_start(
+    start = solving.construct_start(
         problem, instance, SearchLimit(600.0), lambda: len(asked) > 3 or asked.append(1)
     )
     assert start.ended == "stopped"
-    assert start.case.source == starts.UNCONSTRUCTED
+    assert start.case.source == solving.UNCONSTRUCTED
     assert problem.check(instance, start.case.baseline) == ()
     assert start.case.cost == problem.cost(instance, start.case.baseline)
 
 
 def test_a_construction_may_not_take_longer_than_the_limit(problem, instance, monkeypatch):
-    monkeypatch.setattr(starts, "LEAST_SECONDS", 0.01)
-    start = starts.construct_start(problem, instance, SearchLimit(0.02), lambda: False)
+    monkeypatch.setattr(solving, "LEAST_SECONDS", 0.01)
+    start = solving.construct_start(problem, instance, SearchLimit(0.02), lambda: False)
     assert start.ended == "time"
-    assert start.case.source == starts.UNCONSTRUCTED
+    assert start.case.source == solving.UNCONSTRUCTED
     # Without a limit of time it is waited for.
     threading.Timer(0.2, problem.told.set).start()
-    start = starts.construct_start(problem, instance, SearchLimit(0.02, repairs=1), lambda: False)
+    start = solving.construct_start(problem, instance, SearchLimit(0.02, repairs=1), lambda: False)
     assert (start.ended, start.case.source) == (None, "savings")
 
 
 def test_what_is_not_feasible_at_once_is_constructed(problem, instance, monkeypatch):
     monkeypatch.setattr(problem, "trivial_solution", lambda _: ((1,),))
     threading.Timer(0.2, problem.told.set).start()
-    start = starts.construct_start(problem, instance, SearchLimit(600.0), lambda: True)
+    start = solving.construct_start(problem, instance, SearchLimit(600.0), lambda: True)
     assert (start.ended, start.case.source) == ("stopped", "savings")
 
 
 def test_a_solution_without_a_construction_is_warned_of(problem, instance, monkeypatch):
-    monkeypatch.setattr(starts, "LEAST_SECONDS", 0.01)
+    monkeypatch.setattr(solving, "LEAST_SECONDS", 0.01)
     given = api.ProblemInstance(CVRP(baseline="savings"), instance)
-    make = starts.make_case
+    make = solving.make_case
     assert api.solve(given, repairs=1).statistics()["warning"] == ""
-    monkeypatch.setattr(starts, "make_case", lambda *_: problem.told.wait(60) and make(*_))
+    monkeypatch.setattr(solving, "make_case", lambda *_: problem.told.wait(60) and make(*_))
     with pytest.warns(UserWarning, match=r"No construction was finished in 0 s: every customer"):
         solved = api.solve(given, time_limit=0.02)
     assert solved.warning == solved.statistics()["warning"] != ""
@@ -140,7 +140,7 @@ def test_compiling_takes_nothing_of_the_time():
     instance = next(iter(compiling.generate("lower_train", 5)))
     began = time.monotonic()
     with install_listener("numba:compile", TimingListener()) as listener:
-        start = starts.construct_start(compiling, instance, SearchLimit(600.0), lambda: False)
+        start = solving.construct_start(compiling, instance, SearchLimit(600.0), lambda: False)
     assert listener.done
     assert start.seconds + listener.duration <= time.monotonic() - began
 
@@ -152,10 +152,10 @@ def test_a_compilation_under_way_takes_nothing_of_the_time_either(monkeypatch):
                 time.sleep(1.0)
             return super().baseline(instance, name)
 
-    monkeypatch.setattr(starts, "LEAST_SECONDS", 0.8)
+    monkeypatch.setattr(solving, "LEAST_SECONDS", 0.8)
     compiling = Compiling(baseline="savings")
     instance = next(iter(compiling.generate("lower_train", 5)))
     compiling.cost(instance, super(Compiling, compiling).baseline(instance))  # loads its loops
-    start = starts.construct_start(compiling, instance, SearchLimit(0.8), lambda: False)
+    start = solving.construct_start(compiling, instance, SearchLimit(0.8), lambda: False)
     assert (start.ended, start.case.source) == (None, "savings")
     assert start.seconds < 0.8

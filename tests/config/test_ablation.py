@@ -9,9 +9,9 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
-from specahd.config.ablation import check_ablation
 from specahd.config.cli import resolve_config
 from specahd.config.files import choices
+from specahd.config.preflight import check_ablation
 from specahd.config.schemas import register_schemas, validate
 from specahd.core.errors import ConfigError
 

@@ -319,7 +319,7 @@ def test_many_threads_get_their_own_replies():
 
 
 def test_requests_per_minute_hold_back_what_exceeds_them(monkeypatch):
-    monkeypatch.setattr("specahd.llm.limits.WINDOW", 0.5)
+    monkeypatch.setattr("specahd.llm.client.WINDOW", 0.5)
     with serve("500") as server:
         asker = proposer(server, requests_per_minute=2)
         for index in range(2):

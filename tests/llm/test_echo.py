@@ -17,7 +17,7 @@ from specahd.core.errors import ServiceError
 from specahd.core.services import EncoderOptions
 from specahd.llm.parsing import parse_reply
 from specahd.llm.recorded import Recorded, Recorder
-from specahd.memory.endpoint import Endpoint
+from specahd.memory.embedding import Endpoint
 
 # Its digits are nowhere by chance, as 0123456789 are in a table.
 CANARY = "sk-canary-7f3d91c0a6e2b854"

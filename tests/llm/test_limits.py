@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specahd.llm.limits import WINDOW, RateLimiter
+from specahd.llm.client import WINDOW, RateLimiter
 
 
 class Clock:

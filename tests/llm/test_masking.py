@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.llm.faults import quote_foreign
-from specahd.llm.keys import Key
-from specahd.llm.masking import MASK, mask_secret
+from specahd.llm.keys import MASK, Key, mask_secret
 from specahd.llm.parsing import parse_reply
 
 SECRET = "sk-canary-0123456789abcdef"

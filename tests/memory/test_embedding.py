@@ -15,8 +15,7 @@ from fake_embedding_server import DIMENSION, FAULTS, FakeEmbeddingServer, vector
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
 from specahd.core.services import EncoderOptions
 from specahd.llm.keys import KEY_FILE
-from specahd.memory.embedding import LENGTH, embedded, text_of
-from specahd.memory.endpoint import Endpoint
+from specahd.memory.embedding import LENGTH, Endpoint, embedded, text_of
 
 CANARY = "sk-canary-0123456789abcdef"
 

@@ -19,10 +19,9 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program, canonical_source
 from specahd.core.syntax import parse
 from specahd.llm.grammar import Grammar
-from specahd.memory.normal_form import bin_number, local_names
-from specahd.memory.similarity import FUSED
+from specahd.memory.memory import FUSED
 from specahd.memory.structural import structural
-from specahd.memory.views import VIEWS, idea, syntax
+from specahd.memory.views import VIEWS, bin_number, idea, local_names, syntax
 from test_commands import SMALL, call
 
 CONTRACTS = [contract_of(name, level) for name in PROBLEMS for level in Level]

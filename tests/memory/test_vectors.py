@@ -8,7 +8,7 @@ import pytest
 from embedded_programs import memory, program
 from fake_embedding_server import FakeEmbeddingServer
 
-from specahd.memory.vectors import VectorCache
+from specahd.memory.embedding import VectorCache
 
 VECTOR = np.arange(1, 33, dtype=np.float32) / 7
 
@@ -108,7 +108,7 @@ ENDLESS = """
 import sys
 from pathlib import Path
 import numpy as np
-from specahd.memory.vectors import VectorCache
+from specahd.memory.embedding import VectorCache
 cache = VectorCache(Path(sys.argv[1]))
 for index in range(10**9):
     cache.put("model", {}, f"text {index % 7}", np.full(250_000, index % 7, np.float32))

@@ -14,7 +14,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
-from specahd.engine.price import price
+from specahd.engine.insertion import price
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP

@@ -7,9 +7,9 @@ import pytest
 
 from specahd.core.program import Level, Outcome
 from specahd.core.settings import Accept
+from specahd.engine.insertion import price
 from specahd.engine.neighbourhood_search import SliceResult
 from specahd.engine.orders import Order
-from specahd.engine.price import price
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_case

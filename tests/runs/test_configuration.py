@@ -1,9 +1,9 @@
 import pytest
 from msgspec import Struct
 
-from specahd.config.resume import CHANGEABLE
 from specahd.core.errors import FileError
-from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by, read_configuration
+from specahd.core.options import Effect
+from specahd.runs.configuration import flatten, is_covered_by, options_with, read_configuration
 
 
 class Seed(Struct):
@@ -22,8 +22,14 @@ def test_a_group_covers_its_options_and_no_other_name():
     assert not is_covered_by("search", ["search.samplers"])
 
 
-def test_what_may_change_is_without_effect_or_paid_for():
-    assert set(CHANGEABLE) - set(WITHOUT_EFFECT) == {"llm"}
+def test_what_an_option_changes_is_read_from_the_class_that_takes_it():
+    assert options_with(Effect.BOUND) == ("budget.max_cost", "budget.max_tokens")
+    assert options_with(Effect.SPEED) == ("executor", "search.samplers")
+    assert options_with(Effect.REPLIES, Effect.SEED) == ("seed", "llm")
+    of_access = options_with(Effect.ACCESS)
+    assert {"pools.dir", "llm.patience", "memory.cache", "memory.base_url"} <= set(of_access)
+    # Where requests of a model go tells models of one name apart.
+    assert "llm.base_url" not in of_access
 
 
 @pytest.mark.parametrize(

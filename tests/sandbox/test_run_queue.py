@@ -11,7 +11,7 @@ from runners import attack
 from specahd.core.program import Outcome
 from specahd.sandbox import calls, child_process
 from specahd.sandbox.calls import Call, SessionLimits
-from specahd.sandbox.run_queue import THIS_THREAD, QueueClock
+from specahd.sandbox.child_process import THIS_THREAD, QueueClock
 
 BUSY = 12
 

@@ -2,19 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from specahd import __version__
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.evaluated import Given, evaluation_identity, frozen_row, read_given, solution_texts
 from specahd.api.incumbents import Incumbent
-from specahd.api.problems import ProblemInstance, Source
+from specahd.api.instance_files import with_distinct_names
+from specahd.api.problems import ProblemInstance, Source, settings_of
 from specahd.api.solutions import Repaired
 from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, NotEnoughMemory
 from specahd.core.events import Observer
+from specahd.core.folders import safe_file_name
 from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
 from specahd.repair.baseline_solutions import BaselineSolutions
@@ -22,13 +25,115 @@ from specahd.repair.cases import Case, make_case
 from specahd.repair.cases import Incumbent as CaseIncumbent
 from specahd.repair.execution import save_sandbox
 from specahd.repair.row_files import NAME, RowFiles
-from specahd.repair.rows import PoolSummary, expose, step_records, stream_frozen, summarise
+from specahd.repair.rows import (
+    PoolSummary,
+    evaluation_row,
+    expose,
+    region_share,
+    step_records,
+    stream_frozen,
+    summarise,
+)
 from specahd.repair.study import Study, region_records, replay, study_regions
 from specahd.repair.system import Repair, RepairSystem
+from specahd.routing.best_known import BestKnown, best_known, published_fields
+from specahd.routing.pools import definition_hash
 from specahd.runs.files import STUDY, row_steps_file, row_timings_file
 from specahd.runs.rows import pass_seconds
 from specahd.sandbox.executor import Executor
 from specahd.sandbox.shared_arrays import block_size
+
+
+@dataclass(frozen=True)
+class Given:
+    """An instance to evaluate.
+
+    Parameters
+    ----------
+    data
+        The instance in its problem's own type.
+    hash
+        The hash of its content, independent of its NAME and its file format.
+    published
+        Its best-known value; None if it is not a file of a public set.
+    """
+
+    data: Any
+    hash: str
+    published: BestKnown | None
+
+
+def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Given]:
+    """Read the instances of an evaluation.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read, or two instances have the same NAME.
+    ConfigError
+        There is no instance, or one belongs to another problem.
+    """
+    if not instances:
+        raise ConfigError("Expected at least one instance, got none.")
+    problem = loaded.problem
+    places = [None if isinstance(one, ProblemInstance) else Path(one) for one in instances]
+    read = with_distinct_names([loaded.data(one) for one in instances], places)
+    return [
+        Given(
+            data,
+            definition_hash(problem.dumps(data)),
+            None if place is None else best_known(problem, data, place),
+        )
+        for data, place in zip(read, places, strict=True)
+    ]
+
+
+def evaluation_identity(
+    loaded: LoadedCheckpoint, system: RepairSystem, start: Case | None, study: str | None
+) -> dict[str, Any]:
+    """Return all settings that determine the rows of an evaluation, besides the instances.
+
+    Parameters
+    ----------
+    start
+        The only instance with a given solution; None: solutions of the baseline solver.
+    """
+    given = None
+    if start is not None:
+        texts = loaded.problem.solution_files(start.source, start.baseline, start.cost)
+        given = sha256(f"{start.source}\n{texts['.sol']}".encode()).hexdigest()
+    return {
+        "checkpoint": loaded.digest,
+        "problem": loaded.problem.name,
+        "settings": settings_of(loaded.problem),
+        "accept": str(system.accept),
+        "passes": system.passes,
+        "tries": system.tries,
+        "incumbent": given,
+        "limits": asdict(loaded.execution.limits),
+        "study": study,
+        "version": __version__,
+    }
+
+
+def frozen_row(loaded: LoadedCheckpoint, one: Given, case: Case, repair: Repair) -> dict[str, Any]:
+    """Return an instance's row of an evaluation; equal evaluations give equal rows."""
+    row = evaluation_row(loaded.problem, case, repair)
+    return {
+        **row,
+        "checkpoint": loaded.digest,
+        "instance_hash": one.hash,
+        "region_share": region_share(case, repair),
+        **published_fields(one.published, row["cost"], row["baseline_cost"]),
+    }
+
+
+def solution_texts(solution: Repaired) -> dict[str, str]:
+    """Return the texts of a solution's files by their names."""
+    name = safe_file_name(solution.name, "solution")
+    texts = solution.problem.solution_files(name, solution.data, solution.cost)
+    return {f"{name}{suffix}": text for suffix, text in texts.items()}
+
 
 STUDIES = ("routing",)
 _SHARE = 4

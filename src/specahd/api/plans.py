@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.examination import evaluate_pools
 from specahd.api.provenance import provenance
-from specahd.api.training_cases import make_training_cases, subset_records
 from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import atomic_files
+from specahd.core.journal import Record
 from specahd.core.plain import printable
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
@@ -25,14 +24,18 @@ from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.makers import check_rounds
 from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
-from specahd.repair.cases import Case
+from specahd.repair.cases import Case, make_cases
 from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution, save_sandbox
+from specahd.repair.maps import write_example
 from specahd.repair.passes import check_extensions
-from specahd.repair.rows import PoolSummary
+from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
+from specahd.repair.staged_cases import stage_cases
+from specahd.routing.base import POOLS as ALL_POOLS
 from specahd.routing.base import AnyProblem, contracts
+from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
 from specahd.routing.whole_instance import is_whole
-from specahd.runs.files import CHECKPOINT
+from specahd.runs.files import CHECKPOINT, POOLS
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
 from specahd.runs.reopening import discard_empty_run, reopen_run
@@ -42,6 +45,72 @@ from specahd.search.replay import Replay
 from specahd.search.reservations import Reservations
 from specahd.tracking.provenance import save_machine
 from specahd.tracking.store import one_line_error
+
+
+def make_training_cases(
+    plan: "TrainingPlan", observer: Observer
+) -> tuple[list[Case], dict[str, list[int]]]:
+    """Return the cases that the budget uses, and the indices of the cases of each pool.
+
+    The pools are written first if they are missing.
+    """
+    folder = prepare_pools(plan.problem, plan.pools)
+    instances: list[Any] = []
+    pools: dict[str, list[int]] = {}
+    for pool in ALL_POOLS:
+        count = getattr(plan.budget, pool)
+        chosen = read_pool(plan.problem, folder, pool, count=count, seed=plan.seed)
+        pools[pool] = list(range(len(instances), len(instances) + len(chosen)))
+        instances.extend(chosen)
+    observer.on_phase(f"baseline {plan.problem.baseline_name}", len(instances))
+    cases = make_cases(plan.problem, instances, observer.on_step)
+    for pool in ("lower_train", "upper_train"):
+        for index, case in zip(
+            pools[pool],
+            stage_cases(plan.problem, [cases[index] for index in pools[pool]]),
+            strict=True,
+        ):
+            cases[index] = case
+    return cases, pools
+
+
+def subset_records(plan: "TrainingPlan") -> list[Record]:
+    """Return the journal's records of subsets that are not drawn with the run's own seed.
+
+    Older versions drew these subsets with the seed of the run. Without the record, a run of such a
+    version is not resumed.
+    """
+    folder = prepare_pools(plan.problem, plan.pools)
+    drawn = any(is_sampled(folder, pool, getattr(plan.budget, pool)) for pool in POOLS)
+    differ = drawn and plan.seed != SUBSET_SEED
+    return [{"record": "subsets", "seed": SUBSET_SEED}] if differ else []
+
+
+def evaluate_pools(
+    problem: AnyProblem,
+    cases: Sequence[Case],
+    pools: Mapping[str, Sequence[int]],
+    executor: Executor,
+    directory: Path,
+    observer: Observer,
+) -> list[PoolSummary]:
+    """Evaluate the checkpoint that is on disk, on the pools that were not used in training."""
+    checkpoint = thaw(directory / CHECKPOINT)
+    checkpoint.admit(problem)
+    system = checkpoint.system()
+    summaries = []
+    for pool in POOLS:
+        indices = pools[pool]
+        observer.on_phase(f"{pool} pool", len(indices))
+        repairs = run_frozen(executor, checkpoint.uppers, system, indices, observer.on_step)
+        chosen = [cases[index] for index in indices]
+        rows = write_rows(directory, pool, problem, chosen, repairs)
+        if pool == "validation":
+            write_example(directory, problem, chosen, repairs)
+        instances = [case.instance for case in chosen]
+        summaries.append(summarise(problem, pool, instances, rows, problem.references))
+    return summaries
+
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 

@@ -1,11 +1,64 @@
 """Checks of a training's configuration, made before any work or a sweep begins."""
 
-from omegaconf import DictConfig
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
 
-from specahd.config.ablation import check_ablation
 from specahd.config.targets import check_targets, locate
+from specahd.core.errors import ConfigError
 from specahd.design.makers import expect_rounds
 from specahd.llm.keys import require_keys
+
+NONE = "none"
+PARTS = ("encoders", "models", "fuse", "filter", "skills")
+"""The options that define the parts of a memory."""
+
+
+def check_ablation(config: DictConfig) -> None:
+    """Refuse an ablation of an absent part, or one that another option reverts.
+
+    Raises
+    ------
+    ConfigError
+        ``ablation=`` contradicts ``memory=`` or one of its options.
+    """
+    choices = HydraConfig.get().runtime.choices
+    label, memory = choices.get("ablation") or NONE, choices["memory"]
+    if label == NONE:
+        return
+    complete, ablated = _compose_memory(NONE), _compose_memory(label)
+    taken = [option for option in PARTS if complete.get(option) != ablated.get(option)]
+    if not any(complete[option] for option in taken):
+        raise ConfigError(
+            f"ablation={label} takes away what memory={memory} does not have; "
+            "choose a memory that has it."
+        )
+    for option in PARTS:
+        wanted, got = (_yaml_text(each.get(option)) for each in (ablated, config.memory))
+        if wanted != got:
+            raise ConfigError(
+                f"ablation={label} with memory={memory} has memory.{option} {wanted}, got {got}."
+            )
+
+
+def _compose_memory(label: str) -> DictConfig:
+    """Compose the memory of the chosen groups with an ablation, without overrides."""
+    chosen = HydraConfig.get()
+    # An override may refer to values that exist only in a job.
+    given: list[str] = OmegaConf.to_container(chosen.overrides.hydra, resolve=False)  # type: ignore[assignment]  # a list
+    overrides = [word for word in given if word.startswith("hydra.searchpath=")]
+    overrides += [
+        f"{group}={choice}"
+        for group, choice in chosen.runtime.choices.items()
+        if choice is not None and group != "ablation" and not group.startswith("hydra/")
+    ]
+    composed = hydra.compose(chosen.job.config_name, [*overrides, f"ablation={label}"])
+    memory: DictConfig = composed.memory
+    return memory
+
+
+def _yaml_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def check_training(config: DictConfig) -> None:

@@ -4,8 +4,10 @@ Changes are local, so that strong solutions can be improved, too. A search makes
 solution (:mod:`specahd.engine.passes`). All programs are compiled and have no interpreted version.
 """
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import fmean
 from typing import Any, Protocol
 from zlib import crc32
@@ -15,9 +17,31 @@ import numpy as np
 from specahd.core.contract import Contract
 from specahd.core.program import Program
 from specahd.engine.orders import Order
-from specahd.engine.price import price
 from specahd.routing.base import IntArray, Region, Validation
 from specahd.routing.groups import validate_groups
+
+_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.IfExp, ast.Subscript, ast.UnaryOp)
+_LOOPS = (ast.For, ast.While, ast.comprehension)
+_FREE = 2
+"""Number of operations outside loops that every program makes."""
+IN_LOOP, OUTSIDE, POWER = 0.0035, 0.1, 0.1
+"""Shares of a repair's time: of an operation in a loop, of one on arrays, and more for a power."""
+
+
+@cache
+def price(source: str) -> float:
+    """Return the time of a repair with a program, relative to the cheapest one; at least 1."""
+    tree = ast.parse(source)
+    looped = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, _LOOPS)
+        for part in ast.walk(node)
+        if isinstance(part, _OPERATIONS)
+    }
+    outside = sum(isinstance(node, _OPERATIONS) for node in ast.walk(tree)) - len(looped)
+    powers = sum(isinstance(node, ast.Pow) for node in ast.walk(tree))
+    return 1.0 + IN_LOOP * len(looped) + OUTSIDE * max(0, outside - _FREE) + POWER * powers
 
 
 class FlatSolutions(Protocol):

@@ -12,19 +12,26 @@ translated lower programs, and the solution between slices. The block holds ``co
 A program that raises gives no answer. The engine continues: the pass has no groups, or the
 position is replaced and counted as mended. A program that does not compile fails at launch, since
 the interpreter would be too slow by a factor of a hundred.
+
+The cache entry of a loop names the types that the loop was compiled for. If it named a type of
+another package, it could not be read where that package is absent, and a change of that type would
+not be detected. So the engine's loops have entries of their own for each such package, under a hash
+of its sources too.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import types
+from numba.core.dispatcher import Dispatcher
 
 from specahd.core.answer import Answer
 from specahd.core.interface import Interface
-from specahd.core.loop_cache import njit
-from specahd.engine.foreign_loops import keep_apart
+from specahd.core.loop_cache import keep, njit
 from specahd.engine.orders import Order
 from specahd.engine.renumbered import RenumberedSearch, search_for
 from specahd.engine.searches import Search
@@ -32,6 +39,26 @@ from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list, types_of
 from specahd.routing.distances import CONVENTION, MATRIX
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def keep_apart(kind: type) -> None:
+    """Cache this process's loops by the sources beside a class outside this package, too."""
+    module, root = sys.modules[kind.__module__], kind.__module__.partition(".")[0]
+    if root == _PACKAGE or module.__file__ is None:
+        return
+    others = tuple(sorted(Path(module.__file__).parent.glob("*.py")))
+    loops = {
+        id(value): value
+        for name, each in tuple(sys.modules.items())
+        if name.partition(".")[0] in (_PACKAGE, root)
+        for value in vars(each).values()
+        if isinstance(value, Dispatcher) and value.stats.cache_path is not None
+    }
+    for loop in loops.values():
+        keep(loop, others)
+
 
 Arrays = Mapping[str, Any]
 

@@ -51,7 +51,7 @@ class RoutingProblem(Generic[I, S]):
     smallest_region: ClassVar[int] = 2
     """Fewest nodes of a region: two whose order can change, and any fixed nodes at its ends."""
 
-    @checked("problem.")
+    @checked("")
     def __init__(
         self,
         baseline: Annotated[str | None, Option("the solver whose solutions are repaired")] = None,
@@ -69,8 +69,8 @@ class RoutingProblem(Generic[I, S]):
     ) -> None:
         baseline = baseline or next(iter(self.baselines))
         self.expect_baseline(baseline)
-        check_choice("problem.repair", repair, self.operators)
-        check_range("problem.max_size", max_size, self.smallest_region)
+        check_choice("repair", repair, self.operators)
+        check_range("max_size", max_size, self.smallest_region)
         self.baseline_name = baseline
         self.repair = repair
         self.max_regions = max_regions

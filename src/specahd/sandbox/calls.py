@@ -63,7 +63,7 @@ class StallLimit:
     Any n calls in a row may take ``LOAD`` times the CPU seconds that they used, plus ``PAUSE``
     seconds for each, plus twice ``limit`` seconds in all. So a machine may stop once, but a
     program must not sleep in call after call. The caller leaves out the time that the program
-    waited for a processor (:mod:`specahd.sandbox.run_queue`).
+    waited for a processor (:mod:`specahd.sandbox.child_process`).
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Find the strings of a program that are options of NumPy, and remain strings.
 
-All others become labels (:mod:`specahd.sandbox.objects`). So no variable ever holds a
+All others become labels (:mod:`specahd.sandbox.definition`). So no variable ever holds a
 string, and no array type can be given by a variable with a string. A type given as a
 literal is checked completely. Any other expression for a type can only be a class
 (``np.float64``, ``float``) or the type of an array, and all arrays hold numbers or

@@ -30,10 +30,16 @@ from specahd.memory.skills import make_skill
 from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
-from specahd.search.pending import PendingSample, measurement, next_futures, rejection, text_record
 from specahd.search.prompts import render, shared_length
 from specahd.search.replay import Replay
-from specahd.search.request_pool import RequestPool
+from specahd.search.request_pool import (
+    PendingSample,
+    RequestPool,
+    measurement,
+    next_futures,
+    rejection,
+    text_record,
+)
 from specahd.search.reservations import Reservations
 
 TEXTS = 100

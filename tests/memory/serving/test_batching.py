@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from specahd.core.serving import Batching
-from specahd.memory.serving.batching import Batcher
+from specahd.memory.serving.app import Batcher
 from specahd.memory.serving.protocol import ApiError
 
 
