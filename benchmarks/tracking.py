@@ -27,7 +27,7 @@ WAYS = {
     "mlflow": [],
     "traces": ["tracking.traces=true"],
 }
-UPLOADER = "specahd.tracking.uploader"
+UPLOADER = "specahd.tracking.mlflow"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import subprocess
 from types import SimpleNamespace
 
 from specahd.core.environment import public_variables
-from specahd.tracking import mlflow, uploader
+from specahd.tracking import mlflow
 
 
 class ReadyUploader:
@@ -53,7 +53,7 @@ def serve(orders, answers):
         os.dup2(descriptor, place)
         os.close(descriptor)
     try:
-        status = uploader.main()
+        status = mlflow.main()
     except BaseException:  # noqa: BLE001  a command that never asked has closed its pipe
         status = 1
     os._exit(status)

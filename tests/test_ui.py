@@ -23,7 +23,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from run_directories import row, sample, write_run
 from specahd.runs.files import POOLS
-from specahd.tracking.view import KEY, ui_address
+from specahd.tracking.store import VIEW, ui_address
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 SWEEP = ["problem=cvrp", "llm=offline", "budget=smoke", "-m", "seed=0,1,2"]
@@ -190,7 +190,7 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
     page.open("about:blank")
     page.open(view.partition("&")[0])
     page.see("[data-testid='saved-views-trigger']")[0].click()
-    page.click(KEY, "*[@role='menuitem' or @role='menuitemradio']")
+    page.click(VIEW, "*[@role='menuitem' or @role='menuitemradio']")
     page.read("3 matching runs")
 
     page.see(".ag-cell a[href*='/runs/']", 3)[0].click()

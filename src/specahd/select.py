@@ -1,6 +1,6 @@
 """``python -m specahd.select problem=cvrp``: make the best complete run of a problem its champion.
 
-Only results on the selection pool decide (``tracking/selection.py`` has the rule). The chosen
+Only results on the selection pool decide (``tracking/registry.py`` has the rule). The chosen
 run's checkpoint becomes a version of the model ``specahd-<problem>`` in the MLflow
 registry, unless it is one already. This version gets the alias ``champion``.
 """
@@ -24,12 +24,13 @@ from specahd.runs.configuration import SEARCHPATH
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.registry import (
     CHAMPION,
+    choose_champion,
     fetched_checkpoint,
     promote_version,
+    ranked_trainings,
     register_checkpoint,
     remembered_option,
 )
-from specahd.tracking.selection import choose_champion, ranked_trainings
 from specahd.tracking.store import open_store
 from specahd.tracking.tables import print_trainings
 

@@ -96,7 +96,7 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
                         assert not tells(str(variables)), command
             time.sleep(0.1)
         done = running.result()
-    assert seen >= {"specahd.tracking.uploader", "specahd.sandbox.zygote"}
+    assert seen >= {"specahd.tracking.mlflow", "specahd.sandbox.zygote"}
     assert not tells(done.stdout + done.stderr)
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     names = {path.name for path in kept}

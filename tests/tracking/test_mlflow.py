@@ -10,7 +10,7 @@ from written_run import BEGAN, SOURCE, WrittenRun
 
 from specahd.core.errors import ConfigError
 from specahd.runs.journal import Journal
-from specahd.tracking.description import NOTE
+from specahd.tracking.store import NOTE
 from specahd.tracking.upload import RunUpload, SyncCursor, UploadFailed
 
 pytestmark = pytest.mark.integration

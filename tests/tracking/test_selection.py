@@ -4,8 +4,7 @@ import pytest
 from small_store import SmallStore
 
 from specahd.core.errors import FileError
-from specahd.tracking import selection
-from specahd.tracking.selection import choose_champion, ranked_trainings
+from specahd.tracking.registry import choose_champion, ranked_trainings
 
 pytestmark = pytest.mark.integration
 
@@ -101,12 +100,6 @@ def test_a_sweep_narrows_the_choice_to_its_jobs(small_store):
     job = small_store.add("sweep", selection=0.01, parent=sweep)
     small_store.add("sweep", selection=0.9)
     assert [run.id for run in considered(small_store, "sweep", sweep=sweep)] == [job.info.run_id]
-
-
-def test_every_page_is_read(small_store, monkeypatch):
-    monkeypatch.setattr(selection, "_PAGE", 2)
-    ids = {small_store.add("pages", seed=seed).info.run_id for seed in range(5)}
-    assert {run.id for run in considered(small_store, "pages")} == ids
 
 
 def test_where_none_counts_one_sentence_says_why(small_store):

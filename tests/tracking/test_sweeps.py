@@ -10,8 +10,8 @@ from omegaconf import OmegaConf
 
 from commands import call
 from run_directories import row, sample, write_run
-from specahd.tracking.description import NOTE
-from specahd.tracking.sweep_results import SweepResults
+from specahd.tracking.store import NOTE
+from specahd.tracking.sweep import SweepCallback, SweepResults
 
 pytestmark = pytest.mark.integration
 
@@ -135,8 +135,6 @@ def test_a_sweep_that_its_limit_ends_at_once_has_no_complete_job(tmp_path):
 
 
 def test_a_store_that_hangs_is_not_waited_for(tmp_path):
-    from specahd.tracking.sweep import SweepCallback
-
     began = time.monotonic()
     SweepCallback(patience=0.2)._try("has no MLflow run", lambda: time.sleep(5))
     assert time.monotonic() - began < 2
@@ -192,8 +190,6 @@ def called(place, store):
 
 @pytest.mark.parametrize("loss", ["another store", "another experiment", "deleted"])
 def test_a_sweep_whose_run_is_not_there_gets_another(tmp_path, capfd, loss):
-    from specahd.tracking.sweep import SweepCallback
-
     def noted():
         return json.loads((tmp_path / "s" / "sweep.json").read_text())["run_id"]
 

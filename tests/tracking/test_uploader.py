@@ -122,7 +122,7 @@ def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, 
     run.finish()
     options = asdict(observer(store).options)
     uploader = subprocess.Popen(
-        [sys.executable, "-m", "specahd.tracking.uploader"],
+        [sys.executable, "-m", "specahd.tracking.mlflow"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

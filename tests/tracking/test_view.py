@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.tracking import ui, view
+from specahd.tracking import store as ui
 from specahd.tracking.store import Store
 from specahd.tracking.upload import SyncCursor, run_directions
 
@@ -19,8 +19,8 @@ ROOT = Path(__file__).parent.parent.parent
 def test_an_experiment_gets_the_view_once_and_keeps_what_its_user_made_of_it(tmp_path):
     store = Store(f"sqlite:///{tmp_path / 'mlflow.db'}", tmp_path / "artifacts", "specahd")
     client, experiment = store.connect()
-    envelope = json.loads(client.get_experiment(experiment).tags[view.TAG])
-    assert envelope["name"] == view.KEY
+    envelope = json.loads(client.get_experiment(experiment).tags[ui.VIEW_TAG])
+    assert envelope["name"] == ui.VIEW
     state = json.loads(envelope["state"])
     columns = state["selectedColumns"]
     assert "improvement_percent/selection" in columns[1]
@@ -32,39 +32,39 @@ def test_an_experiment_gets_the_view_once_and_keeps_what_its_user_made_of_it(tmp
     assert {chart["metricSectionId"] for chart in state["compareRunCharts"]} == {
         section["uuid"] for section in state["compareRunSections"]
     }
-    client.set_experiment_tag(experiment, view.TAG, "mine")
+    client.set_experiment_tag(experiment, ui.VIEW_TAG, "mine")
     store.connect()
-    assert client.get_experiment(experiment).tags[view.TAG] == "mine"
+    assert client.get_experiment(experiment).tags[ui.VIEW_TAG] == "mine"
     # As an experiment of an earlier version is.
-    client.delete_experiment_tag(experiment, view.TAG)
+    client.delete_experiment_tag(experiment, ui.VIEW_TAG)
     store.connect()
-    assert view.TAG in client.get_experiment(experiment).tags
+    assert ui.VIEW_TAG in client.get_experiment(experiment).tags
 
 
 @pytest.mark.parametrize("name", ["tutorials/first-run", "how-to/look-at-runs", "how-to/scale"])
 def test_what_we_print_leads_to_the_runs(name):
     text = (ROOT / "docs" / f"{name}.md").read_text()
     found = re.findall(r"http://127\.0\.0\.1:5000[^\s\"|)`]*", text)
-    assert set(found) == {view.ui_address(view.STORE, "1")}
+    assert set(found) == {ui.ui_address(ui.URI, "1")}
 
 
 def test_the_store_of_the_configuration_is_the_one_that_make_ui_serves():
     conf = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml")
-    served = (view.STORE, ui.ARTIFACTS, ui.EXPERIMENT)
+    served = (ui.URI, ui.ARTIFACTS, ui.EXPERIMENT)
     assert (conf.uri, conf.artifacts, conf.experiment) == served
     # Not ?=, since a variable of the environment would make the printed address wrong.
-    assert f"\nPORT = {view.PORT}\n" in (ROOT / "Makefile").read_text()
+    assert f"\nPORT = {ui.PORT}\n" in (ROOT / "Makefile").read_text()
 
 
 def test_a_server_without_a_store_makes_one_and_says_that_no_run_is_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    place = view.ui_address(view.STORE, "1", 5001)
+    place = ui.ui_address(ui.URI, "1", 5001)
     assert "127.0.0.1:5001/#/experiments/1/runs?" in place
     said = ui.prepare_store(5001)
     assert "no run in mlruns" in said
     assert said.endswith(f"\n{place}\n")
     assert ui.prepare_store(5001) == f"{place}\n"
-    store = Store(view.STORE, ui.ARTIFACTS, ui.EXPERIMENT)
+    store = Store(ui.URI, ui.ARTIFACTS, ui.EXPERIMENT)
     assert store.connect()[1] == "1"
 
 
@@ -104,7 +104,7 @@ def test_what_is_no_port_is_refused(port, capsys):
 @pytest.mark.parametrize(
     ("store", "line"),
     [
-        (view.STORE, "MLflow UI:  make ui, then http://127.0.0.1:5000/#/experiments/7/runs?"),
+        (ui.URI, "MLflow UI:  make ui, then http://127.0.0.1:5000/#/experiments/7/runs?"),
         ("http://host:80/", "MLflow UI:  http://host:80/#/experiments/7/runs?"),
         ("sqlite:///x.db", "MLflow UI:  mlflow server --backend-store-uri sqlite:///x.db, then "),
     ],
@@ -114,7 +114,7 @@ def test_a_run_is_said_to_be_where_it_is(tmp_path, store, line):
     mark = SyncCursor("0" * 32, store, "specahd", "7")
     mark.write(tmp_path)
     assert run_directions(tmp_path).startswith(line)
-    assert run_directions(tmp_path).endswith(f"viewStateShareKey={view.KEY}")
+    assert run_directions(tmp_path).endswith(f"viewStateShareKey={ui.VIEW}")
 
 
 def test_a_mark_of_an_earlier_version_is_used_and_leads_nowhere(tmp_path):

@@ -19,19 +19,15 @@ from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEE
 from specahd.runs.reading import RunStatus
 from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.provenance import dvc_hashes
-from specahd.tracking.view import artifact_link
+from specahd.tracking.store import artifact_link, origin_tags
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
 
-NOTE = "mlflow.note.content"
-"""The tag that MLflow shows as a run's description, in Markdown."""
 PAGES = "pages"
 """Folder of the pages on a run, among its artifacts."""
 FIGURES = "figures"
 """Folder of the pictures of a run, among its artifacts."""
-STATUS = "status"
-"""The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _LIMITED = re.compile(r"budget\.max_\w+(?==)")
 _REASON = 500
 # Longer lines of code would push the list of the run's candidates out of the page.
@@ -109,9 +105,7 @@ class Description:
             # The facts of the files come first, so that they cannot override the tags below.
             **facts,
             **{f"sandbox.{layer}": status for layer, status in layers.items()},
-            "kind": "training",
-            "directory": str(self._directory.resolve()),
-            "mlflow.source.name": "specahd",
+            **origin_tags("training", self._directory),
             **({"mlflow.source.git.commit": commit} if commit else {}),
             **({"mlflow.parentRunId": sweep, "sweep": above.name} if sweep else {}),
         }

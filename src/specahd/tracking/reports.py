@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specahd.core.errors import FileError
-from specahd.tracking.description import NOTE
 from specahd.tracking.provenance import dvc_hashes
-from specahd.tracking.store import Store, open_store, sqlite_file
-from specahd.tracking.view import artifact_link
+from specahd.tracking.store import (
+    NOTE,
+    Store,
+    artifact_link,
+    open_store,
+    origin_tags,
+    sqlite_file,
+)
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -73,11 +78,7 @@ def _tag(client: "MlflowClient", experiment: str, known: Mapping[Path, str]) -> 
 
 
 def _log(client: "MlflowClient", experiment: str, directory: Path) -> None:
-    tags = {
-        "mlflow.source.name": "specahd",
-        "kind": "report",
-        "directory": str(directory.resolve()),
-    }
+    tags = origin_tags("report", directory)
     found = client.search_runs([experiment], f"tags.kind = 'report' AND {_condition(directory)}")
     run = found[0] if found else client.create_run(experiment, tags=tags, run_name=directory.name)
     client.log_artifacts(run.info.run_id, str(directory))

@@ -1,26 +1,50 @@
-"""The MLflow store of the runs: created once for writing, only opened for reading."""
+"""The MLflow store of the runs, created once for writing and only opened for reading; and its UI.
 
+The UI stores the saved views of an experiment (columns and charts) in its tags, and lists them
+under *Views* on the runs page; ``viewStateShareKey`` in the address opens one. The server's own
+address opens a page without runs. An address without ``workflowType`` opens the UI's pages for
+chats. ``python -m specahd.tracking.store PORT`` is ``make ui``: MLflow's own server for the store
+of this folder, on a port of this machine.
+"""
+
+import errno
+import json
 import logging
 import os
 import re
+import socket
 import sqlite3
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from specahd.core.errors import FileError
+from specahd.core.errors import ConfigError, FileError, UserError, WriteError
 from specahd.core.extras import require
 from specahd.core.options import check_options, option
 from specahd.core.services import without_password
-from specahd.tracking import view
+from specahd.runs.files import POOLS
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
+URI, ARTIFACTS, EXPERIMENT = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "specahd"
+"""Values of ``conf/tracking/mlflow.yaml``: the store that ``make ui`` serves."""
+PORT = 5000
+"""The port of ``make ui``."""
+VIEW = "by-problem"
+VIEW_TAG = f"mlflow.sharedViewState.{VIEW}"
+NOTE = "mlflow.note.content"
+"""The tag that MLflow shows as a run's description, in Markdown."""
+# Lengths of the longest values that MLflow accepts.
+LONGEST_TAG, _LONGEST_PARAM = 5000, 6000
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SQLITE = "sqlite:///"
 _SETTINGS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -28,6 +52,37 @@ _SETTINGS = {
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
 """Environment variables of MLflow, set unless the user has set them."""
+# The server is for viewing only: runs write to the database themselves.
+_SERVER = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
+_WORKFLOW = "?workflowType=machine_learning"
+
+
+def percent_metric(pool: str) -> str:
+    """Return the name of the metric with a pool's mean improvement in percent, to hundredths."""
+    return f"improvement_percent/{pool}"
+
+
+# Selection first: trainings may be selected by this pool only.
+_RESULTS = tuple(percent_metric(pool) for pool in POOLS)
+_CURVES = ("lower/best", "upper/best")
+_SECTION = "results"
+# An improvement has no meaning without these parameters.
+_TASK = ("problem", "problem.repair")
+# Widths: usual names are not cut, and a page of 1600 pixels shows the columns up to the status.
+_PIXELS = {
+    "attributes.`Run Name`": 340,
+    **{f"metrics.`{name}`": 205 for name in _RESULTS},
+    "params.`problem.repair`": 110,
+    "params.`problem.baseline`": 120,
+    "params.`budget`": 65,
+    "tags.`status`": 90,
+    "tags.`sweep`": 190,
+    "params.`method`": 85,
+    "params.`llm`": 80,
+    "params.`seed`": 60,
+    # Stage of the pipeline that made the run; empty if a user started it.
+    "tags.`dvc.stage`": 125,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +119,8 @@ class Store:
                 if found
                 else client.create_experiment(self.experiment, artifact_location=location)
             )
-            if found is None or view.TAG not in found.tags:
-                client.set_experiment_tag(experiment, view.TAG, view.saved_view())
+            if found is None or VIEW_TAG not in found.tags:
+                client.set_experiment_tag(experiment, VIEW_TAG, _saved_view())
             if database is not None:
                 # In this mode readers (the UI) and writers do not wait for each other.
                 with closing(sqlite3.connect(database)) as connection:
@@ -131,6 +186,43 @@ def one_line_error(error: BaseException) -> str:
     return without_password(f"{type(error).__name__}: {first}")
 
 
+def log_values(
+    client: "MlflowClient",
+    run_id: str,
+    metrics: Mapping[str, float] = _NOTHING,
+    params: Mapping[str, str] = _NOTHING,
+    tags: Mapping[str, str] = _NOTHING,
+    *,
+    at: int = 0,
+) -> None:
+    """Log metrics of a time in milliseconds, parameters and tags, all in one request if possible.
+
+    Texts that are longer than MLflow accepts are cut.
+    """
+    from mlflow.entities import Metric, Param, RunTag
+
+    client.log_batch(
+        run_id,
+        metrics=[Metric(name, float(value), at, 0) for name, value in metrics.items()],
+        params=[Param(name, cut_text(value, _LONGEST_PARAM)) for name, value in params.items()],
+        tags=[RunTag(name, cut_text(value, LONGEST_TAG)) for name, value in tags.items()],
+    )
+
+
+def cut_text(text: str, length: int) -> str:
+    """Return a text of at most so many characters; an ellipsis stands for the rest."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def origin_tags(kind: str, directory: Path) -> dict[str, str]:
+    """Return the tags by which a run is found: its kind and its directory."""
+    return {
+        "kind": kind,
+        "directory": str(directory.resolve()),
+        "mlflow.source.name": "specahd",
+    }
+
+
 def _import_mlflow() -> None:
     """Import MLflow on demand (it takes more than a second), and silence its loggers."""
     for name, value in _SETTINGS.items():
@@ -160,3 +252,158 @@ def _create_store(database: Path, location: str) -> None:
     draft_store = SqlAlchemyStore(f"{_SQLITE}{draft}", location)  # type: ignore[no-untyped-call]
     draft_store.engine.dispose()
     draft.replace(database)
+
+
+def ui_address(store: str, experiment: str, port: int = PORT) -> str:
+    """Return the address of the runs of an experiment in the UI.
+
+    Parameters
+    ----------
+    store
+        The tracking store: the address of a server, or any other store, which a server on this
+        machine shows.
+    experiment
+        Id of the experiment; 1 if it was the first in a store that specahd created.
+    port
+        The port of the server on this machine.
+    """
+    server = store.rstrip("/") if store.startswith("http") else f"http://127.0.0.1:{port}"
+    return f"{server}/#/experiments/{experiment}/runs{_WORKFLOW}&viewStateShareKey={VIEW}"
+
+
+def run_link(experiment: str, run_id: str, name: str) -> str:
+    """Return a link to the page of a run, for notes of other runs; it contains no server."""
+    return f"[{name}](#/experiments/{experiment}/runs/{run_id}{_WORKFLOW})"
+
+
+def artifact_link(experiment: str, run_id: str, path: str, name: str) -> str:
+    """Return a link to the UI's page of a run's file, for the note of the run."""
+    return f"[{name}](#/experiments/{experiment}/runs/{run_id}/artifacts/{path})"
+
+
+def ui_directions(store: str, experiment: str) -> str:
+    """Return one line on how to see the runs of an experiment."""
+    if store.startswith("http"):
+        begin = ""
+    elif store == URI:
+        begin = "make ui, then "
+    else:
+        begin = f"mlflow server --backend-store-uri {store}, then "
+    return f"MLflow UI:  {begin}{ui_address(store, experiment)}"
+
+
+def _saved_view() -> str:
+    """Return the value of the tag :data:`VIEW_TAG`."""
+    columns = list(_PIXELS)
+    state = {
+        # Only trainings; sorted by creation the UI would fold them into their sweeps.
+        "searchFilter": "tags.kind = 'training'",
+        "orderByKey": f"metrics.`{_RESULTS[0]}`",
+        "orderByAsc": False,
+        "groupBy": {
+            "aggregateFunction": "max",
+            "groupByKeys": [{"mode": "param", "groupByData": name} for name in _TASK],
+        },
+        # Charts compare single runs.
+        "useGroupedValuesInCharts": False,
+        "selectedColumns": columns,
+        "columnOrder": columns,
+        "columnWidths": _PIXELS,
+        "isAccordionReordered": True,  # else sections are sorted by name
+        "compareRunSections": [
+            {
+                "uuid": _SECTION,
+                "name": _SECTION,
+                "display": True,
+                "isReordered": True,
+                "deleted": False,
+                "isGenerated": False,
+            }
+        ],
+        "compareRunCharts": [
+            *(_chart("BAR", name) for name in _RESULTS),
+            *(
+                _chart("LINE", name, selectedMetricKeys=[name], lineSmoothness=0)
+                for name in _CURVES
+            ),
+        ],
+    }
+    milliseconds = time.time_ns() // 1_000_000
+    return json.dumps({"name": VIEW, "createdAt": milliseconds, "state": json.dumps(state)})
+
+
+def _chart(kind: str, metric: str, **more: Any) -> dict[str, Any]:
+    return {
+        "uuid": f"{_SECTION}-{metric}",
+        "type": kind,
+        "metricKey": metric,
+        "metricSectionId": _SECTION,
+        "runsCountToCompare": 20,
+        "deleted": False,
+        "isGenerated": False,
+        **more,
+    }
+
+
+def free_port(text: str) -> int:
+    """Return the requested port, if this machine has it free.
+
+    Raises
+    ------
+    ConfigError
+        The text is not a port, or the port is not available.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535):
+        raise ConfigError(f"Expected PORT from 1 to 65535, got {text!r}.")
+    port = int(text)
+    with socket.socket() as trial:
+        # As the server does: a server that has just ended does not block the port.
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError as error:
+            reason = {errno.EADDRINUSE: "taken, perhaps by another make ui"}.get(
+                error.errno or 0, f"not to be had ({error.strerror})"
+            )
+            other = port + 1 if 1024 <= port < 65535 else PORT
+            raise ConfigError(f"Port {port} is {reason}; try make ui PORT={other}.") from None
+    return port
+
+
+def prepare_store(port: int) -> str:
+    """Create a missing store; return the message to print before the server starts.
+
+    Raises
+    ------
+    WriteError
+        The store cannot be created.
+    """
+    text = ui_address(URI, "1", port) + "\n"
+    database = sqlite_file(URI)
+    if database is None or database.exists():
+        return text
+    try:
+        Store(URI, ARTIFACTS, EXPERIMENT).connect()
+    except OSError as error:
+        raise WriteError(f"Cannot make {database}: {error.strerror}.") from None
+    return f"There is no run in {database.parent} yet: train, and it is at this address.\n{text}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Replace this process by the server on the given port; return 2 if that is impossible."""
+    [text] = sys.argv[1:] if arguments is None else arguments
+    try:
+        port = free_port(text)
+        text = prepare_store(port)
+    except UserError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    place = ["--backend-store-uri", URI, "--host", "127.0.0.1", "--port", str(port)]
+    command = [sys.executable, "-m", "mlflow", "server", "--workers", "1", *place]
+    os.execve(sys.executable, command, {**os.environ, **_SERVER})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,7 +12,7 @@ from specahd.core.display import visible
 if TYPE_CHECKING:
     from specahd.repair.rows import PoolSummary
     from specahd.repair.study import Study
-    from specahd.tracking.selection import TrainedRun
+    from specahd.tracking.registry import TrainedRun
 
 _POOL_WIDTH = 16
 """Most characters of a pool's name in one line; a longer name is wrapped."""

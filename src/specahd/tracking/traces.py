@@ -6,58 +6,55 @@ common beginning of all prompts of a level is a version in the prompt registry.
 """
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.core import journal
 from specahd.runs.reading import read_prompts
 from specahd.runs.records import Prompt
+from specahd.tracking.description import Description
 from specahd.tracking.follower import JournalEntry
-from specahd.tracking.run_writer import MlflowRunWriter
 
 if TYPE_CHECKING:
+    from mlflow import MlflowClient
     from mlflow.entities.model_registry import PromptVersion
 
-OFFLINE = "offline"
-"""Name of the proposer that uses no language model."""
 _REQUEST = "\n\n{{request}}"
 """Placeholder in a registered prompt for the text that differs between a level's requests."""
 
 
-def asks_model(choices: Mapping[str, str]) -> bool:
-    """Return whether the programs of a run come from a language model."""
-    return choices.get("llm") != OFFLINE
-
-
-@dataclass
 class Traces:
-    """Writer of the traces of one run.
+    """Writer of the traces of one run, in an experiment and with a run of the given ids.
 
-    Parameters
+    Attributes
     ----------
-    directory
-        The directory of the run.
-    choices
-        The parameters that distinguish the run.
-    params
-        All parameters of the run.
+    doubt
+        Whether the next trace to write may be in the store already.
     """
 
-    writer: MlflowRunWriter
-    directory: Path
-    choices: Mapping[str, str]
-    params: Mapping[str, str]
-    _prompts: dict[str, Prompt] = field(default_factory=dict)
-    _versions: dict[tuple[str, str], "PromptVersion"] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        client: "MlflowClient",
+        experiment: str,
+        run_id: str,
+        directory: Path,
+        described: Description,
+        *,
+        doubt: bool,
+    ) -> None:
         # Asynchronous logging would drop failed traces.
         os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
         import mlflow
 
-        mlflow.set_tracking_uri(self.writer.client.tracking_uri)
+        mlflow.set_tracking_uri(client.tracking_uri)
+        self._client = client
+        self._experiment = experiment
+        self._run_id = run_id
+        self._directory = directory
+        self._choices, self._params = described.choices, described.params()
+        self._prompts: dict[str, Prompt] = {}
+        self._versions: dict[tuple[str, str], PromptVersion] = {}
+        self.doubt = doubt
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         """Write the trace of the request that a journal record answers.
@@ -73,10 +70,10 @@ class Traces:
             MLflow dropped the trace without an error.
         """
         request = entry.request
-        if request is None or known or (self.writer.doubt and self._is_there(request)):
+        if request is None or known or (self.doubt and self._is_there(request)):
             return
         # Traces are written in order, so the later ones are not in the store either.
-        self.writer.doubt = False
+        self.doubt = False
         self._write(entry, request)
         if not self._is_there(request):
             raise OSError(f"no trace of {request} arrived")
@@ -85,8 +82,8 @@ class Traces:
         from mlflow import start_span_no_context
         from mlflow.entities import SpanType
 
-        record, training = entry.record, self.writer.parent.info.run_id
-        run = self.directory.resolve().name
+        record, training = entry.record, self._run_id
+        run = self._directory.resolve().name
         sent = self._prompt(request)
         took = [1e9 * entry.seconds.get(name, 0.0) for name in ("commit", "reply")]
         began = 1_000_000 * entry.at - round(took[0])
@@ -95,12 +92,12 @@ class Traces:
             span_type=SpanType.CHAT_MODEL,
             inputs={"messages": [{"role": "user", "content": sent.prompt}]},
             attributes=self._attributes(entry.reply),
-            tags={**self.choices, "candidate": request, "training": training},
+            tags={**self._choices, "candidate": request, "training": training},
             metadata={
                 "mlflow.sourceRun": training,
                 "mlflow.trace.session": f"{run} round {record['round']} {record['level']}",
             },
-            experiment_id=self.writer.experiment,
+            experiment_id=self._experiment,
             start_time_ns=began,
         )
         message = {"role": "assistant", "content": record["reply"]}
@@ -108,14 +105,14 @@ class Traces:
         self._assess(span.trace_id, record)
         if sent.shared:
             shared = sent.prompt[: sent.shared]
-            parts = ["specahd", self.params["problem"], self.params["problem.repair"]]
+            parts = ["specahd", self._params["problem"], self._params["problem.repair"]]
             parts += [record["level"], *([] if entry.ticket else ["text"])]
             version = self._version("-".join(parts), shared + _REQUEST)
-            self.writer.client.link_prompt_versions_to_trace([version], span.trace_id)
+            self._client.link_prompt_versions_to_trace([version], span.trace_id)
 
     def _attributes(self, reply: journal.Record) -> dict[str, Any]:
         read, written = (reply.get(name, 0) for name in ("prompt_tokens", "completion_tokens"))
-        provider, model = (self.params.get(name, "None") for name in ("llm", "llm.model"))
+        provider, model = (self._params.get(name, "None") for name in ("llm", "llm.model"))
         return {
             "mlflow.chat.tokenUsage": {
                 "input_tokens": read,
@@ -148,7 +145,7 @@ class Traces:
         """Return the version of a registered prompt with this text; create it if there is none."""
         key = name, template
         if key not in self._versions:
-            client = self.writer.client
+            client = self._client
             exists = client.get_prompt(name) is not None
             known = client.search_prompt_versions(name, max_results=100) if exists else []
             same = [version for version in known if version.template == template]
@@ -156,9 +153,9 @@ class Traces:
         return self._versions[key]
 
     def _is_there(self, request: str) -> bool:
-        training = self.writer.parent.info.run_id
-        found = self.writer.client.search_traces(
-            locations=[self.writer.experiment],
+        training = self._run_id
+        found = self._client.search_traces(
+            locations=[self._experiment],
             filter_string=f"tags.candidate = '{request}' and tags.training = '{training}'",
             max_results=1,
             include_spans=False,
@@ -167,5 +164,5 @@ class Traces:
 
     def _prompt(self, request: str) -> Prompt:
         if request not in self._prompts:
-            self._prompts = read_prompts(self.directory)
+            self._prompts = read_prompts(self._directory)
         return self._prompts.get(request, Prompt(request, ""))

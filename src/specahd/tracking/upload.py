@@ -1,15 +1,17 @@
 """Upload of a run directory to MLflow, from the position in ``mlflow.json`` on."""
 
 import fcntl
+import json
 import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
@@ -20,12 +22,9 @@ from specahd.reporting.pages import LINEAGE, SEARCH, lineage_page, read_routes, 
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
-from specahd.tracking.candidates import CandidateTable
 from specahd.tracking.description import (
     FIGURES,
-    NOTE,
     PAGES,
-    STATUS,
     Description,
     write_links,
     write_note,
@@ -33,14 +32,26 @@ from specahd.tracking.description import (
     write_stop,
 )
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
-from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
-from specahd.tracking.store import Options, one_line_error
-from specahd.tracking.traces import Traces, asks_model
-from specahd.tracking.view import percent_metric, ui_directions
+from specahd.tracking.store import (
+    LONGEST_TAG,
+    NOTE,
+    Options,
+    cut_text,
+    log_values,
+    one_line_error,
+    percent_metric,
+    ui_directions,
+)
+from specahd.tracking.traces import Traces
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
 
+_KEY = "specahd.key"
+_STATUS_TAG = "status"
+"""The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _FILES = (
     *(files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS, files.PROMPTS),
     *(name(pool) for pool in files.POOLS for name in (files.rows_file, files.row_timings_file)),
@@ -48,13 +59,19 @@ _FILES = (
 )
 _STATUS = {"complete": "FINISHED", "partial": "FINISHED", "interrupted": "KILLED"}
 """MLflow's status by a run's status; FAILED for any other."""
-# The UI lists a run's metrics in the order in which they were logged: improvement first.
-_UNMEASURED = [percent_metric(pool) for pool in files.POOLS]
 # Most records of a step; few, so that the cursor is never far behind.
 _RECORDS = 25
 _LIMIT = 1 << 16
 _PAGE_SECONDS = 10.0
 """Seconds between two versions of the page on the search, while records arrive."""
+_TABLE = "candidates.json"
+_ROLE, _SCORE = "role", "checkpoint_score"
+"""Columns of candidates in the checkpoint: their role, and the score that selected them."""
+_SPENT = ("prompt_tokens", "completion_tokens", "cost")
+_COLUMNS = (
+    *("candidate", "ticket", "level", "round", "operator", "outcome", "score", "parents"),
+    *("idea", "detail", *_SPENT, "seconds", "source", "reply", _ROLE, _SCORE),
+)
 
 
 @dataclass(slots=True)
@@ -138,7 +155,8 @@ class RunUpload:
 
     A failed step can be repeated, by this object or by another process: the cursor in the
     directory stores the position, and values that may be in the store already are searched
-    for first. Only one process may upload a directory at a time (:func:`upload_lock`). All
+    for first. Metrics have the time at which they were measured, so that MLflow drops those
+    that it has. Only one process may upload a directory at a time (:func:`upload_lock`). All
     exceptions are raised as :class:`UploadFailed`.
 
     Attributes
@@ -154,7 +172,11 @@ class RunUpload:
         self._waiting: list[JournalEntry] = []
         self._logged = 0
         self._reason: str | None = ""
-        self._writer: MlflowRunWriter | None = None
+        self._cursor: SyncCursor | None = None
+        self._client: MlflowClient
+        self._run_id: str
+        self._traces: Traces | None = None
+        self._rows: dict[str, dict[str, Any]] = {}
         self._next_page = 0.0
         self.samples = 0
 
@@ -175,24 +197,23 @@ class RunUpload:
         with self._telling():
             while self._step(final=True):
                 yield
-            assert self._writer is not None
-            yield from self._ending(self._writer, status)
+            assert self._cursor is not None
+            yield from self._ending(self._cursor, status)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # whatever a store can raise
-            if self._writer is not None:
+            if self._traces is not None:
                 # A failed call may have succeeded on the server.
-                self._writer.doubt = True
+                self._traces.doubt = True
             raise UploadFailed(error) from error
 
     def _step(self, *, final: bool) -> bool:
-        if self._writer is None:
-            self._writer = self._open(ended=final)
+        if self._cursor is None:
+            self._cursor = self._open(ended=final)
             return True
-        writer = self._writer
         if not self._waiting:
             self._waiting = self._follower.new_entries(final=final)
         part = self._waiting[:_RECORDS]
@@ -200,15 +221,14 @@ class RunUpload:
             return False
         new = part[max(0, self._cursor.records - self._logged) :]
         for index, entry in enumerate(part):
-            known = index < len(part) - len(new)
             if self._traces is not None:
-                self._traces.tell(entry, known=known)
+                self._traces.tell(entry, known=index < len(part) - len(new))
             if entry.ticket:
-                self._candidates.tell(entry)
-        writer.measure((measure, entry.at) for entry in new for measure in entry.measures)
+                self._rows[entry.record["sample"]] = _candidate(entry)
+        self._measure((measure, entry.at) for entry in new for measure in entry.measures)
         due = new and time.monotonic() > self._next_page
         if due or any(entry.ends_round for entry in new):
-            self._candidates.write()
+            self._write_candidates()
         if due:
             self._write_page(SEARCH, search_page)
             self._next_page = time.monotonic() + _PAGE_SECONDS
@@ -219,8 +239,8 @@ class RunUpload:
         self.samples += sum(entry.ticket > 0 for entry in part)
         return True
 
-    def _open(self, *, ended: bool) -> MlflowRunWriter:
-        """Return the writer of the cursor's run, or of a new one."""
+    def _open(self, *, ended: bool) -> SyncCursor:
+        """Open the run of the directory's cursor, or a new one; return the cursor."""
         cursor = SyncCursor.read(self._directory)
         doubt = cursor is not None
         cursor = cursor or SyncCursor()
@@ -231,38 +251,40 @@ class RunUpload:
             cursor.reason = self._reason
         # The key is written to disk before a run gets it.
         cursor.write(self._directory)
-        writer = MlflowRunWriter(self._options, doubt=doubt)
+        # A request that MLflow repeats by itself could create a run twice.
+        os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] = "0"
+        client, experiment = self._options.connect()
         described = Description(self._directory)
-        writer.open(cursor.key, described, self._follower.began, _UNMEASURED)
+        began = self._follower.began
+        run = _open_run(client, experiment, cursor.key, described, began, search=doubt)
+        self._client, self._run_id = client, run.info.run_id
         # The results of an ended run are uploaded later.
         if not ended:
-            links = write_links(writer.experiment, writer.parent.info.run_id)
-            under_way = {STATUS: "running", NOTE: links + write_opening(self._directory)}
-            writer.fill(tags=under_way)
-        if writer.parent.info.run_id != cursor.run_id:
-            cursor.run_id, cursor.records = writer.parent.info.run_id, 0
-        cursor.experiment_id = writer.experiment
+            links = write_links(experiment, self._run_id)
+            under_way = {_STATUS_TAG: "running", NOTE: links + write_opening(self._directory)}
+            log_values(client, self._run_id, tags=under_way)
+        if self._run_id != cursor.run_id:
+            cursor.run_id, cursor.records = self._run_id, 0
+        cursor.experiment_id = experiment
         cursor.write(self._directory)
-        self._cursor = cursor
-        self._candidates = CandidateTable(writer)
         wanted = self._options.traces
-        if wanted is None:
-            wanted = asks_model(described.choices)
-        arguments = writer, self._directory, described.choices, described.params()
-        self._traces = Traces(*arguments) if wanted else None
-        return writer
+        # The programs of the offline proposer come from no language model.
+        if described.choices.get("llm") != "offline" if wanted is None else wanted:
+            arguments = client, experiment, self._run_id, self._directory
+            self._traces = Traces(*arguments, described, doubt=doubt)
+        return cursor
 
-    def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:
+    def _ending(self, cursor: SyncCursor, status: str) -> Iterator[None]:
         """Upload results, files and pictures; yield after each part."""
         if self._reason is not None:
-            self._cursor.reason = self._reason
-            self._cursor.write(self._directory)
-        self._candidates.write()
-        writer.measure((measure, self._follower.at) for measure in self._results())
+            cursor.reason = self._reason
+            cursor.write(self._directory)
+        self._write_candidates()
+        self._measure((measure, self._follower.at) for measure in self._results())
         yield
-        client, run_id = writer.client, writer.parent.info.run_id
+        client, run_id = self._client, self._run_id
         config = (self._directory / files.CONFIG).read_text(encoding="utf-8")
-        writer.write_text(without_password(config), f"run/{files.CONFIG}")
+        client.log_text(run_id, without_password(config), f"run/{files.CONFIG}")
         for path in (self._directory / name for name in _FILES):
             if path.is_file():
                 client.log_artifact(run_id, str(path), "run")
@@ -270,7 +292,7 @@ class RunUpload:
         if (self._directory / files.CHECKPOINT).is_dir():
             client.log_artifacts(run_id, str(self._directory / files.CHECKPOINT), files.CHECKPOINT)
             yield
-        self._describe(writer, status)
+        self._describe(cursor, status)
         yield
         self._write_page(LINEAGE, lineage_page)
         self._write_page(SEARCH, search_page)
@@ -282,24 +304,46 @@ class RunUpload:
         client.set_terminated(run_id, _STATUS.get(status, "FAILED"), self._follower.at)
         yield
 
-    def _describe(self, writer: MlflowRunWriter, status: str) -> None:
+    def _describe(self, cursor: SyncCursor, status: str) -> None:
         """Write the run's status and note, and mark the candidates in its checkpoint."""
         programs = read_frozen_programs(self._directory)
         if _STATUS.get(status) == "FINISHED":
             # This checkpoint is final: no other one will replace it.
-            self._candidates.mark(programs)
-            self._candidates.write()
-        uri, run_id = without_password(self._options.uri), writer.parent.info.run_id
+            for program in programs:
+                # Seed programs and programs of other runs have no row here.
+                if program.id in self._rows:
+                    self._rows[program.id] |= {_ROLE: program.role, _SCORE: program.score}
+            self._write_candidates()
         came = read_run(self._directory).status
-        begin = write_stop(self._directory, came, without_password(self._cursor.reason))
-        begin += write_links(writer.experiment, run_id)
-        note = begin + write_note(self._directory, programs, run_id, uri, LONGEST_TAG - len(begin))
-        writer.fill(tags={STATUS: came, NOTE: note})
+        begin = write_stop(self._directory, came, without_password(cursor.reason))
+        begin += write_links(cursor.experiment_id, self._run_id)
+        room = LONGEST_TAG - len(begin)
+        note = write_note(self._directory, programs, self._run_id, cursor.store, room)
+        log_values(self._client, self._run_id, tags={_STATUS_TAG: came, NOTE: begin + note})
+
+    def _measure(self, measures: Iterable[tuple[Measure, int]]) -> None:
+        """Log measures with their times in milliseconds."""
+        from mlflow.entities import Metric
+
+        metrics = [Metric(m.name, m.value, at, m.step) for m, at in measures]
+        self._client.log_batch(self._run_id, metrics)
+
+    def _write_candidates(self) -> None:
+        """Write the table of candidates, if it has any row.
+
+        One column holds a program's source, another the whole reply if it contained no program.
+        """
+        if self._rows:
+            rows = [list(row.values()) for row in self._rows.values()]
+            table = json.dumps({"columns": _COLUMNS, "data": rows})
+            self._client.log_text(self._run_id, table, _TABLE)
+            # This tag makes the UI show the file as a table.
+            artifacts = json.dumps([{"path": _TABLE, "type": "table"}])
+            log_values(self._client, self._run_id, tags={"mlflow.loggedArtifacts": artifacts})
 
     def _write_page(self, name: str, make: Callable[[Path, str], str]) -> None:
-        assert self._writer is not None
         page = make(self._directory, self._directory.resolve().name)
-        self._writer.write_text(page, f"{PAGES}/{name}")
+        self._client.log_text(self._run_id, page, f"{PAGES}/{name}")
 
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and the numbers of failed instances.
@@ -321,3 +365,57 @@ class RunUpload:
             yield "convergence", draw_scores(programs, levels)
         if drawn := read_routes(self._directory):
             yield "routes", draw_routes(*drawn)
+
+
+def _open_run(
+    client: "MlflowClient",
+    experiment: str,
+    key: str,
+    described: Description,
+    began: int,
+    *,
+    search: bool,
+) -> "Run":
+    """Find a run by its key, or create it; add missing fields, and mark it as running.
+
+    Only the key identifies a run, as an untrusted directory could name any run of the store. It
+    is searched for if an earlier process may have created it.
+    """
+    tags = {name: cut_text(value, LONGEST_TAG) for name, value in described.tags().items()}
+    condition = f"tags.`{_KEY}` = '{key}'"
+    found = client.search_runs([experiment], condition, max_results=1) if search else ()
+    run: Run = next(iter(found), None) or client.create_run(
+        experiment, start_time=began, tags={_KEY: key, **tags}, run_name=described.name
+    )
+    run_id, had = run.info.run_id, run.data
+    # The UI lists a run's metrics in the order in which they were logged: improvement first.
+    unmeasured = map(percent_metric, files.POOLS)
+    log_values(
+        client,
+        run_id,
+        {name: nan for name in unmeasured if name not in had.metrics},
+        {name: value for name, value in described.params().items() if name not in had.params},
+        {name: value for name, value in tags.items() if had.tags.get(name) != value},
+        # Before every measured value, so that these are newer.
+        at=began - 1,
+    )
+    if datasets := described.datasets():
+        client.log_inputs(run_id, datasets)
+    if run.info.status != "RUNNING":
+        client.update_run(run_id, status="RUNNING")
+    return run
+
+
+def _candidate(entry: JournalEntry) -> dict[str, Any]:
+    """Return the row of a committed sample in the table of candidates."""
+    record = entry.record
+    values = {
+        **record,
+        **{name: entry.reply.get(name) for name in _SPENT},
+        "candidate": record["sample"],
+        "ticket": entry.ticket,
+        "parents": " ".join(record["parents"]),
+        "seconds": entry.seconds.get("commit"),
+        "reply": record["reply"] if record["source"] is None else None,
+    }
+    return {name: values.get(name) for name in _COLUMNS}
