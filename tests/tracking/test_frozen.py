@@ -3,14 +3,11 @@
 import json
 
 import pytest
-from mlflow import MlflowClient
-from trial_store import candidates_of
+from trial_store import bring, stored
 from written_run import SOURCE, WrittenRun
 
 from specahd.reporting.family import read_frozen_programs
 from specahd.tracking.description import write_note
-from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.upload import RunUpload
 
 SEARCH = {"penalty": {"weight": 1.0}, "beta": 0.5, "repertoire_size": 2}
 # Of the best score alone, neither is in the checkpoint.
@@ -65,19 +62,6 @@ def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25, **more):
         )
 
 
-def bring(run, folder, status="complete", **options):
-    """Bring the run into a store; return the client, the training and its candidates."""
-    uri = f"sqlite:///{folder}/mlflow.db"
-    observer = MLflowObserver(
-        uri=uri, artifacts=f"{folder}/artifacts", experiment="trial", **options
-    )
-    for _ in RunUpload(observer.options, run.directory).close(status):
-        pass
-    client = MlflowClient(uri)
-    [training] = client.search_runs([client.get_experiment_by_name("trial").experiment_id])
-    return client, training, candidates_of(client, training)
-
-
 def test_each_program_has_its_role_and_what_chose_it(run):
     upper, first, second = read_frozen_programs(run.directory)
     assert (upper.id, upper.role, upper.score) == ("upper-1-0001", "upper", 0.25)
@@ -117,11 +101,13 @@ def test_of_rounds_that_froze_the_same_the_first_best_counts(run, selection, sco
 
 
 def test_candidates_in_the_checkpoint_are_marked_once_it_is_final_and_no_others(run, tmp_path):
-    _, training, table = bring(run, tmp_path, "interrupted")
+    bring(run, tmp_path, "interrupted")
+    _, training, table = stored(run.directory, tmp_path)
     assert len(table) == 20
     assert table["role"].isna().all()
     assert "upper-1-0001" in training.data.tags["mlflow.note.content"]
-    _, _, table = bring(run, tmp_path)
+    bring(run, tmp_path)
+    _, _, table = stored(run.directory, tmp_path)
     chosen = table[table["role"].notna()]
     assert chosen["role"].to_dict() == {
         "upper-1-0001": "upper",

@@ -1,7 +1,12 @@
+"""A run says on which machine and at which commit it was made, and what DVC calls its files."""
+
+import json
+import subprocess
+
 import pytest
 
 from specahd.core.errors import FileError
-from specahd.tracking.provenance import dvc_hashes
+from specahd.tracking.provenance import dvc_hashes, save_machine
 from specahd.tracking.reports import log_report
 from specahd.tracking.store import Store
 
@@ -67,3 +72,30 @@ def test_a_torn_file_is_refused_by_its_name(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(FileError, match=name):
         dvc_hashes(tmp_path)
+
+
+def facts(folder):
+    save_machine(folder)
+    return json.loads((folder / "machine.json").read_text())
+
+
+def test_the_commit_is_that_of_the_working_directory_if_it_has_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    alone = facts(tmp_path)
+    assert "commit" not in alone
+    assert {"machine.cpus", "machine.simd", "version.numpy", "version.specahd"} <= alone.keys()
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"]
+    (tmp_path / "file").write_text("1")
+    for words in (["init", "-q"], ["add", "file"], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    inside = facts(tmp_path)
+    assert (len(inside["commit"]), inside["commit.clean"]) == (40, "yes")
+    (tmp_path / "file").write_text("2")
+    assert facts(tmp_path)["commit.clean"] == "no"
+
+
+def test_a_stage_of_the_pipeline_is_told_from_a_user(tmp_path, monkeypatch):
+    monkeypatch.delenv("DVC_STAGE", raising=False)
+    assert "dvc.stage" not in facts(tmp_path)
+    monkeypatch.setenv("DVC_STAGE", "train@cvrp-0")
+    assert facts(tmp_path)["dvc.stage"] == "train@cvrp-0"

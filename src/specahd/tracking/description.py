@@ -96,19 +96,18 @@ class Description:
 
     def tags(self) -> Mapping[str, str]:
         """Return the tags: commit, versions, machine, sandbox status, and the sweep's run."""
-        facts = _facts(self._directory / MACHINE)
-        commit = facts.pop("commit", None)
+        # The facts of the files come first, so that they cannot override the tags below.
+        tags = _facts(self._directory / MACHINE)
+        commit = tags.pop("commit", None)
         layers = _facts(self._directory / SANDBOX)
+        tags |= {f"sandbox.{layer}": status for layer, status in layers.items()}
+        tags |= origin_tags("training", self._directory)
+        if commit:
+            tags["mlflow.source.git.commit"] = commit
         above = self._directory.resolve().parent
-        sweep = _facts(above / SWEEP).get("run_id")
-        return {
-            # The facts of the files come first, so that they cannot override the tags below.
-            **facts,
-            **{f"sandbox.{layer}": status for layer, status in layers.items()},
-            **origin_tags("training", self._directory),
-            **({"mlflow.source.git.commit": commit} if commit else {}),
-            **({"mlflow.parentRunId": sweep, "sweep": above.name} if sweep else {}),
-        }
+        if sweep := _facts(above / SWEEP).get("run_id"):
+            tags |= {"mlflow.parentRunId": sweep, "sweep": above.name}
+        return tags
 
     def datasets(self) -> "list[DatasetInput]":
         """Return the pools that the run used, if they exist.
@@ -119,7 +118,8 @@ class Description:
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
         folder = Path(self._config["pools"]["dir"]) / self.choices["problem"]
-        pools = _read_json(folder / "manifest.json").get("pools", {})
+        manifest = read_json(folder / "manifest.json", _LIMIT, dict[str, Any]) or {}
+        pools = manifest.get("pools", {})
         tracked = dvc_hashes(Path())
         inputs = []
         for pool, context in _CONTEXTS.items():
@@ -132,18 +132,14 @@ class Description:
             digest = tracked.get(out) or hashlib.md5(hashes, usedforsecurity=False).hexdigest()
             used = list(pools[pool])[: self._config["budget"][pool]]
             tags = {"mlflow.data.context": context, **({"dvc": out} if out else {})}
-            inputs.append(
-                DatasetInput(
-                    Dataset(
-                        name=f"{self.choices['problem']}/{pool}",
-                        digest=digest,
-                        source_type="local",
-                        source=json.dumps({"uri": (folder / pool).as_posix()}),
-                        profile=json.dumps({"instances": len(pools[pool]), "used": len(used)}),
-                    ),
-                    [InputTag(key, value) for key, value in tags.items()],
-                )
+            dataset = Dataset(
+                name=f"{self.choices['problem']}/{pool}",
+                digest=digest,
+                source_type="local",
+                source=json.dumps({"uri": (folder / pool).as_posix()}),
+                profile=json.dumps({"instances": len(pools[pool]), "used": len(used)}),
             )
+            inputs.append(DatasetInput(dataset, [InputTag(*tag) for tag in tags.items()]))
         return inputs
 
 
@@ -151,14 +147,9 @@ def _facts(path: Path) -> dict[str, str]:
     """Return the texts of a JSON file by name, without MLflow's own tags (``mlflow.…``)."""
     return {
         name: value
-        for name, value in _read_json(path).items()
+        for name, value in (read_json(path, _LIMIT, dict[str, Any]) or {}).items()
         if isinstance(value, str) and not name.startswith("mlflow.")
     }
-
-
-def _read_json(path: Path) -> Mapping[str, Any]:
-    """Return the content of a JSON file, empty if it cannot be read."""
-    return read_json(path, _LIMIT, dict[str, Any]) or {}
 
 
 def write_links(experiment: str, run_id: str) -> str:
@@ -170,11 +161,11 @@ def write_links(experiment: str, run_id: str) -> str:
         LINEAGE: "every program with its source, its parents and what it changed",
         SEARCH: "scores, outcomes and spending so far, and what each round kept",
     }
-    links = [
+    lines = [
         f"- {artifact_link(experiment, run_id, f'{PAGES}/{page}', Path(page).stem)}: {words}\n"
         for page, words in purposes.items()
     ]
-    return "".join([*links, "\n"])
+    return "".join([*lines, "\n"])
 
 
 def write_opening(directory: Path) -> str:
@@ -207,7 +198,17 @@ def write_note(
     The programs of its checkpoint come last, the upper one first. Programs that would make
     the note too long are only named, with the folder of their sources.
     """
-    begin = _format_means(directory) + (_commands(directory, run_id, uri) if programs else "")
+    begin = _format_means(directory)
+    if programs:
+        place = f"runs:/{run_id}/{CHECKPOINT}"
+        begin += (
+            f"The checkpoint is in `{directory.resolve() / CHECKPOINT}`, and among the artifacts. "
+            "To evaluate it, or to download its folder:\n\n"
+            f"    python -m specahd.evaluate checkpoint={place} \\\n"
+            f"        pool=validation tracking.uri={uri}\n"
+            f"    MLFLOW_TRACKING_URI={uri} \\\n"
+            f"        mlflow artifacts download -u {place} -d .\n\n"
+        )
     sections = [_format_program(program) for program in programs]
     for count in range(len(programs), -1, -1):
         left = ", ".join(program.id for program in programs[count:])
@@ -231,18 +232,6 @@ def _format_means(directory: Path) -> str:
                 f"repaired {found.cost:,.1f}, improvement {100 * found.improvement:+.2f}%\n"
             )
     return "".join([*lines, "\n"]) if lines else ""
-
-
-def _commands(directory: Path, run_id: str, uri: str) -> str:
-    place = f"runs:/{run_id}/{CHECKPOINT}"
-    return (
-        f"The checkpoint is in `{directory.resolve() / CHECKPOINT}`, and among the artifacts. "
-        "To evaluate it, or to download its folder:\n\n"
-        f"    python -m specahd.evaluate checkpoint={place} \\\n"
-        f"        pool=validation tracking.uri={uri}\n"
-        f"    MLFLOW_TRACKING_URI={uri} \\\n"
-        f"        mlflow artifacts download -u {place} -d .\n\n"
-    )
 
 
 def _format_program(program: Frozen) -> str:

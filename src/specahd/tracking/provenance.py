@@ -15,7 +15,7 @@ from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
 from specahd.runs.files import MACHINE, write_json
 
-LOCK = "dvc.lock"
+_LOCK = "dvc.lock"
 _STAGE = "DVC_STAGE"
 # Packages that can change a result or its run time.
 _PACKAGES = ("numpy", "numba", "scipy", "pyvrp", "openai", "mlflow")
@@ -77,14 +77,14 @@ def dvc_hashes(root: Path) -> Mapping[str, str]:
     FileError
         One of these files is not a valid file of DVC.
     """
-    files = [path for path in (root / LOCK, *sorted(root.glob("*.dvc"))) if path.is_file()]
+    files = [path for path in (root / _LOCK, *sorted(root.glob("*.dvc"))) if path.is_file()]
     return {name: md5 for path in files for name, md5 in _read_outs(path)}
 
 
 def _read_outs(path: Path) -> Iterator[tuple[str, str]]:
     try:
         record = yaml.safe_load(path.read_text(encoding="utf-8"))
-        stages = record["stages"].values() if path.name == LOCK else [record]
+        stages = record["stages"].values() if path.name == _LOCK else [record]
         for stage in stages:
             folder = Path(stage.get("wdir", "."))
             for out in stage.get("outs", ()):

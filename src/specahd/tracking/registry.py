@@ -286,19 +286,15 @@ class TrainedRun:
     @property
     def selection(self) -> float | None:
         """Mean improvement on the selection pool."""
-        return self._measure(_SELECTION)
-
-    @property
-    def measured_on(self) -> float | None:
-        """Mean baseline cost on the selection pool, which is equal for equal instances."""
-        return self._measure(_BASELINE)
+        return self.measure(_SELECTION)
 
     @property
     def scores(self) -> tuple[float | None, float | None]:
         """Mean improvements on the selection pool and on validation (not used to select)."""
-        return self.selection, self._measure(_VALIDATION)
+        return self.selection, self.measure(_VALIDATION)
 
-    def _measure(self, name: str) -> float | None:
+    def measure(self, name: str) -> float | None:
+        """Return the last value of a metric; None if it was not measured."""
         value = self.run.data.metrics.get(name)
         return None if value is None or math.isnan(value) else float(value)
 
@@ -356,15 +352,15 @@ def choose_champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
 def _require_same_instances(runs: Sequence[TrainedRun], problem: str) -> None:
     groups: dict[str, list[TrainedRun]] = {}
     for run in runs:
-        # A run without the value is not excluded.
-        if run.measured_on is not None:
-            groups.setdefault(f"{run.measured_on:,.1f}", []).append(run)
+        # It is equal for equal instances. A run without the value is not excluded.
+        if (cost := run.measure(_BASELINE)) is not None:
+            groups.setdefault(f"{cost:,.1f}", []).append(run)
     if len(groups) > 1:
         values = "; ".join(
             f"budget {', '.join(sorted({run.choice('budget') for run in group}))}, "
             f"seeds {', '.join(map(str, sorted({run.seed for run in group})))}, "
-            f"mean baseline cost {cost}"
-            for cost, group in groups.items()
+            f"mean baseline cost {mean}"
+            for mean, group in groups.items()
         )
         raise FileError(
             f"The runs of {problem} were measured on different instances of the selection pool "

@@ -19,7 +19,7 @@ from specahd.tracking.store import (
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-CHECKPOINT_TAG = "dvc.checkpoint"
+_CHECKPOINT_TAG = "dvc.checkpoint"
 """The tag of a training's run that holds DVC's hash of its checkpoint."""
 
 
@@ -59,25 +59,22 @@ def log_report(store: Store, root: Path, directory: Path, checkpoints: Iterable[
         return ""
     try:
         with open_store(store.uri) as client:
-            experiment = client.get_experiment_by_name(store.experiment)
-            if experiment is not None:
-                _tag(client, experiment.experiment_id, known)
-                _log(client, experiment.experiment_id, directory)
+            found = client.get_experiment_by_name(store.experiment)
+            if found is not None:
+                _log(client, found.experiment_id, known, directory)
     except FileError as error:
         return f"The report is not in MLflow: {error}"[:200] + "\n"
     return ""
 
 
-def _tag(client: "MlflowClient", experiment: str, known: Mapping[Path, str]) -> None:
-    for directory, md5 in known.items():
-        found = client.search_runs(
-            [experiment], _condition(directory), order_by=["attributes.start_time DESC"]
-        )
+def _log(
+    client: "MlflowClient", experiment: str, known: Mapping[Path, str], directory: Path
+) -> None:
+    newest = ["attributes.start_time DESC"]
+    for trained, md5 in known.items():
+        found = client.search_runs([experiment], _condition(trained), order_by=newest)
         for run in [run for run in found if "mlflow.parentRunId" not in run.data.tags][:1]:
-            client.set_tag(run.info.run_id, CHECKPOINT_TAG, md5)
-
-
-def _log(client: "MlflowClient", experiment: str, directory: Path) -> None:
+            client.set_tag(run.info.run_id, _CHECKPOINT_TAG, md5)
     tags = origin_tags("report", directory)
     found = client.search_runs([experiment], f"tags.kind = 'report' AND {_condition(directory)}")
     run = found[0] if found else client.create_run(experiment, tags=tags, run_name=directory.name)
