@@ -1,6 +1,5 @@
 """Models in real MLflow registries: made once, chosen, fetched by name, refused when altered."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_store import SmallStore
 
+from copied_stores import empty_store
 from frozen import freeze_seeds
 from specahd import model
 from specahd.checkpoint import thaw
@@ -58,17 +58,9 @@ def checkpoint(tmp_path_factory):
     return freeze_seeds("cvrp", tmp_path_factory.mktemp("frozen") / "checkpoint")
 
 
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory):
-    """An empty database, which takes longer to make than to copy."""
-    folder = tmp_path_factory.mktemp("empty")
-    SmallStore(folder).client.search_experiments()
-    return folder / "mlflow.db"
-
-
 @pytest.fixture
-def small_store(empty, tmp_path, monkeypatch):
-    shutil.copy(empty, tmp_path)
+def small_store(tmp_path, monkeypatch):
+    (tmp_path / "mlflow.db").write_bytes(empty_store())
     # MLflow's own default store would be made here.
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
