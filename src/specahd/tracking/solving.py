@@ -65,16 +65,16 @@ class SolvingLine:
             self._console.out(f"{self._name}: {self._note(moment)}", highlight=False)
 
     def _note(self, moment: SearchProgress) -> str:
-        parts = [f"cost {format_cost(moment.cost)}"]
+        parts = [f"cost {_format_cost(moment.cost)}"]
         if self._limit.target:
-            parts.append(f"gap {format_gap(moment.cost, self._limit.target)}")
+            parts.append(f"gap {_format_gap(moment.cost, self._limit.target)}")
         if self._first and moment.cost < self._first:
             parts.append(f"{100 * (moment.cost / self._first - 1):+.2f}% of the start")
         if moment.repairs and moment.seconds > 0:
-            parts.append(f"{format_count(moment.repairs / moment.seconds)} repairs/s")
+            parts.append(f"{_format_count(moment.repairs / moment.seconds)} repairs/s")
         if self._limit.repairs is not None:
             parts.append(
-                f"{format_count(max(0, self._limit.repairs - moment.repairs))} repairs left"
+                f"{_format_count(max(0, self._limit.repairs - moment.repairs))} repairs left"
             )
         else:
             parts.append(f"{max(0.0, self._limit.time_limit - moment.seconds):.0f} s left")
@@ -86,17 +86,15 @@ class SolvingLine:
             self._progress.stop()
 
 
-def format_cost(cost: float) -> str:
-    """Format a cost: an integer without decimals, any other with two."""
+def _format_cost(cost: float) -> str:
     return f"{cost:,.0f}" if float(cost).is_integer() else f"{cost:,.2f}"
 
 
-def format_gap(cost: float, best: float) -> str:
-    """Format the relative gap of a cost to the best."""
+def _format_gap(cost: float, best: float) -> str:
     return f"{100 * (cost / best - 1):+.2f}%" if best > 0 else "–"
 
 
-def format_count(count: float) -> str:
+def _format_count(count: float) -> str:
     """Format a count with about three digits: 205k."""
     power = min(len(_UNITS) - 1, int(math.log10(count) / 3)) if count >= 1000 else 0
     value = count / 1000**power
@@ -109,17 +107,17 @@ def print_summary(
 ) -> None:
     """Print the result of a search and its files on standard output."""
     start, cost = statistics["start"], statistics["cost"]
-    compared = f", gap {format_gap(cost, target)} to {format_cost(target)}" if target else ""
+    compared = f", gap {_format_gap(cost, target)} to {_format_cost(target)}" if target else ""
     # An improvement of zero is not shown as -0.00%.
     gain = f"{0.0 - 100 * statistics['improvement']:+.2f}%"
     workers = f", {statistics['workers']} workers" if statistics["workers"] > 1 else ""
-    speed = f"{format_count(statistics['repairs_per_second'])}/s{workers}"
+    speed = f"{_format_count(statistics['repairs_per_second'])}/s{workers}"
     convention = statistics["convention"]
     for line in (
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
         *([f"distances {convention}: {MEANINGS[convention]}"] if convention in MEANINGS else []),
-        f"start     {format_cost(start['cost'])} ({start['source']})",
-        f"solution  {format_cost(cost)} ({gain}{compared}), "
+        f"start     {_format_cost(start['cost'])} ({start['source']})",
+        f"solution  {_format_cost(cost)} ({gain}{compared}), "
         f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] > 1 else ''}",
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
         f"({speed}), {_ENDS[statistics['ended']]}; "
