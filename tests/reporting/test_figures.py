@@ -118,29 +118,27 @@ def test_a_total_begins_at_zero(searched):
     assert "10,000" in [text.get_text() for text in panel.get_yticklabels()]
 
 
-def test_only_edges_that_differ_have_colour(tmp_path):
-    figure = draw_routes(
-        {
-            "instance": "square$5_$6",
-            "coords": [[0, 0], [0, 1], [1, 1], [1, 0]],
-            "before": [[1, 3], [2]],
-            "after": [[1, 2], [3]],
-            "cost_before": 10.0,
-            "cost_after": 8.0,
-        }
+def improved(coords, before, after, **others):
+    costs = {"cost_before": 10.0, "cost_after": 8.0}
+    return (
+        {"instance": "$5_$6", "coords": coords, "before": before, "after": after} | costs | others
     )
+
+
+def test_only_edges_that_differ_have_colour(tmp_path):
+    square = [[0, 0], [0, 1], [1, 1], [1, 0]]
+    figure = draw_routes(improved(square, [[1, 3], [2]], [[1, 2], [3]]))
     for panel, shared, own in zip(figure.axes, (3, 3), (1, 1), strict=True):
         drawn = [len(patch.get_path().vertices) // 2 for patch in panel.patches[:2]]
         assert drawn == [shared, own]
-    assert "square$5_$6: saves 20.00%" in figure.get_suptitle()
+    assert "$5_$6: saves 20.00%" in figure.get_suptitle()
     figure.savefig(tmp_path / "picture.png")
 
 
 def test_regions_are_outlined_and_stops_are_seen():
     coords = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 1], [3, 2]]
-    routes = {"before": [[1, 2, 5], [3, 4]], "after": [[1, 2, 5], [3, 4]]}
-    drawn = {"instance": "a", "coords": coords, "cost_before": 2, "cost_after": 1, **routes}
-    figure = draw_routes(drawn, [[1, 2, 3, 4, 5], [2], [1, 4]])
+    routes = [[1, 2, 5], [3, 4]]
+    figure = draw_routes(improved(coords, routes, routes), [[1, 2, 3, 4, 5], [2], [1, 4]])
     before, after = figure.axes
     hull, point, line = (patch.get_xy().tolist()[:-1] for patch in before.patches[2:])
     assert sorted(hull) == [[0, 4], [2, 1], [4, 0], [4, 4]]
@@ -160,17 +158,9 @@ def test_routes_that_were_solved_differ_in_colour_and_style():
     """Beside each other around the depot; in grey, styles tell them apart."""
     angles = [0.4 * place for place in range(12)]
     routes = [[place + 1] for place in (5, 0, 11, 3, 7, 9, 1, 2, 4, 6, 8, 10)]
-    figure = draw_solving(
-        {
-            "instance": "star",
-            "coords": [[0, 0], *([cos(angle), sin(angle)] for angle in angles)],
-            "before": routes,
-            "after": [[1, 2, 3], [*range(4, 13)]],
-            "cost_before": 24.0,
-            "cost_after": 20.0,
-        },
-        [(0.0, 24.0, 0), (1.0, 20.0, 10)],
-    )
+    star = [[0, 0], *([cos(angle), sin(angle)] for angle in angles)]
+    solved = improved(star, routes, [[1, 2, 3], [*range(4, 13)]])
+    figure = draw_solving(solved, [(0.0, 24.0, 0), (1.0, 20.0, 10)])
     before, after = (panel.lines[:-1] for panel in figure.axes[:2])
     looks = [(line.get_color(), line.get_linestyle()) for line in before]
     assert len(set(looks)) == 12
@@ -187,9 +177,8 @@ def test_routes_that_were_solved_differ_in_colour_and_style():
 
 
 def names_in(names, coords):
-    drawn = {"instance": "a", "coords": coords, "names": names, "cost_before": 2, "cost_after": 1}
     nodes = list(range(1, len(coords)))
-    figure = draw_routes({**drawn, "before": [nodes], "after": [nodes]})
+    figure = draw_routes(improved(coords, [nodes], [nodes], names=names))
     return [text.get_text() for text in figure.axes[1].texts]
 
 
@@ -212,17 +201,9 @@ def test_stops_are_named_where_there_is_room():
 def test_many_stops_cover_no_more_than_few():
     def covered(stops):
         routes = [[*range(1, stops)]]
-        figure = draw_solving(
-            {
-                "instance": "ring",
-                "coords": [[cos(stop), sin(stop)] for stop in range(stops)],
-                "before": routes,
-                "after": routes,
-                "cost_before": 2e7,
-                "cost_after": 1.9e7,
-            },
-            [(0.0, 2e7, 0), (1.0, 1.9e7, 10)],
-        )
+        ring = [[cos(stop), sin(stop)] for stop in range(stops)]
+        history = [(0.0, 2e7, 0), (1.0, 1.9e7, 10)]
+        figure = draw_solving(improved(ring, routes, routes), history)
         [line], [dots] = figure.axes[0].lines, figure.axes[0].patches
         figure.draw_without_rendering()
         assert figure.axes[2].yaxis.get_offset_text().get_text() == ""
