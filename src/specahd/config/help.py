@@ -119,7 +119,7 @@ def describe(
         stated = _stated_option(SCHEMAS[command], config, keys)
     if stated is None:
         return f"an option of {group}={groups.get(group)}"
-    return stated.words.format(group=group)
+    return stated.words.replace("{group}", group)
 
 
 def _stated_option(taker_of: Any, node: Any, names: Sequence[str]) -> Option | None:
