@@ -12,11 +12,11 @@ import numpy as np
 
 from specahd.engine import interfaces
 from specahd.engine.blocks import MATRIX_NODES
+from specahd.engine.builtin_programs import moving_window
 from specahd.engine.orders import Order, Report
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.schedule import SMALL, group_count, neighbour_count, temperatures
 from specahd.engine.strings import greedy_with_blinks
-from specahd.engine.written import in_turn
 from specahd.problems.cvrp import engine as cvrp
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
@@ -87,7 +87,7 @@ def measure(size, upper):
 
 if __name__ == "__main__":
     whole = interfaces.GROUPS.source_of(strings_and_ends)
-    drawn, turned = (cvrp.GROUPS.translate(text, UPPER) for text in (whole, in_turn(whole)))
+    drawn, turned = (cvrp.GROUPS.translate(text, UPPER) for text in (whole, moving_window(whole)))
     cvrp.POSITIONS.translate(interfaces.POSITIONS.source_of(greedy_with_blinks), LOWER)
     for argument in sys.argv[1:] or ("1000", "10000", "100000"):
         size = int(argument)

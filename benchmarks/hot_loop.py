@@ -16,7 +16,7 @@ from numba import njit
 from engine import block_of, start_of
 from specahd.engine import changes, interfaces, passes, strings
 from specahd.engine.borrowed_views import borrowed
-from specahd.engine.naming import ask, next_group
+from specahd.engine.naming import call_upper, next_group
 from specahd.engine.orders import Order
 from specahd.engine.random import refill, uniform
 from specahd.engine.schedule import group_count, temperatures
@@ -54,7 +54,7 @@ def cut(last, upper, lower, instance, state, scratch, count, max_groups):
             refill(generator, scratch.upper_noise, 0, len(scratch.upper_noise))
             continue
         show(state, instance)
-        named = ask(state, instance, upper[0], scratch.upper_noise, 0.5, max_groups, SIZE)
+        named = call_upper(state, instance, upper[0], scratch.upper_noise, 0.5, max_groups, SIZE)
         place = 0
         for _ in range(max_groups):
             size, place = next_group(named, place, stamp, customers, state.marks, group, counts)

@@ -36,10 +36,12 @@ def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any,
     baseline = make_case(problem, instance).baseline
     with closing(shared_block(problem, instance)) as shared:
         block = shared.arrays(0)
-        hot, cold = temperatures(block["neighbour_distances"], problem.engine.hot)
+        start_temperature, end_temperature = temperatures(
+            block["neighbour_distances"], problem.engine.start_temperature
+        )
         order = Order(
             *(seed, 1 << 40, seconds, group_count(instance.size), min(instance.size, MAX_SIZE)),
-            *(0.0, 1.0, hot, cold),
+            *(0.0, 1.0, start_temperature, end_temperature),
         )
         inputs = [order.encode(), *problem.flat(instance, baseline)]
         said, *flat = uppers(upper, block, inputs).arrays

@@ -15,7 +15,7 @@ from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.checkpoint import thaw
 from specahd.core.errors import ConfigError
 from specahd.engine import schedule
-from specahd.engine.written import SHIPPED
+from specahd.engine.builtin_programs import SHIPPED
 from specahd.repair.checksums import SUMS
 
 NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())

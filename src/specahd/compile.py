@@ -31,7 +31,7 @@ from specahd.core.extras import require
 from specahd.core.folders import write_errors
 from specahd.core.loop_cache import VARIABLE, digest, folder_to_write, folders
 from specahd.core.settings import TierRule
-from specahd.engine.written import SHIPPED
+from specahd.engine.builtin_programs import SHIPPED
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
 from specahd.sandbox.executor import LocalExecutor

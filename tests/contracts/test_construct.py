@@ -221,11 +221,11 @@ def test_the_coupled_search_gives_it_all_tickets_of_all_rounds(trained):
 def test_any_method_may_begin_with_the_programs_by_hand(problem, name):
     """So that a comparison tells what they are worth from what a method adds to them."""
     settings = Settings(seeds="varied")
-    check_extensions(problem, settings, portfolio=True, plain=True)
+    check_extensions(problem, settings, portfolio=True, judged_singly=True)
     by_hand = contracts(problem.operator, varied=True)[Level.LOWER].seeds
     assert len(by_hand) > len(contracts(problem.operator)[Level.LOWER].seeds)
     assert {one.contract for one in by_hand} == {problem.operator.contract.id}
     with pytest.raises(ConfigError, match=r"search\.seeds=single where there are no"):
         check_extensions(
-            offered.problem(f"{name}-insertion"), settings, portfolio=False, plain=True
+            offered.problem(f"{name}-insertion"), settings, portfolio=False, judged_singly=True
         )

@@ -38,7 +38,7 @@ def answered(*costs, tier=Tier.COMPILED):
     return LowerResult(True, tier, Outcome.OK, "", made)
 
 
-def lower(*, beta=0.5, size=10, plain=False, known=(), **results):
+def lower(*, beta=0.5, size=10, judged_singly=False, known=(), **results):
     """Return a lower round with programs admitted in this order, all of them members."""
     search = LowerSearch(
         number=1,
@@ -49,7 +49,7 @@ def lower(*, beta=0.5, size=10, plain=False, known=(), **results):
         settings=Settings(beta=beta, repertoire_size=size),
         coordinates=PROBLEM.descriptor_names,
         known=known,
-        plain=plain,
+        judged_singly=judged_singly,
     )
     programs = [program(name) for name in results]
     for one, result in zip(programs, results.values(), strict=True):
@@ -71,15 +71,17 @@ def test_the_lower_score_is_the_mean_response_and_failures_count_zero():
     assert measured.record == {"tasks": {"ok": 3, "timeout": 1}}
 
 
-@pytest.mark.parametrize("plain", [False, True])
-def test_what_fails_on_every_task_is_not_retained_if_plain_and_what_does_not_launch_never(plain):
-    search = lower(plain=plain)
+@pytest.mark.parametrize("judged_singly", [False, True])
+def test_what_fails_on_every_task_is_not_retained_if_judged_singly_and_what_does_not_launch_never(
+    judged_singly,
+):
+    search = lower(judged_singly=judged_singly)
     unfit = LowerResult(False, Tier.INTERPRETED, Outcome.LAUNCH_FAILED, "why", ())
     measured = search.measure(unfit)
     assert (measured.score, measured.retained, measured.detail) == (None, False, "why")
     failed = replace(answered(None, None, None, None), outcome=Outcome.TIMEOUT, detail="slow")
     measured = search.measure(failed)
-    assert (measured.score, measured.retained) == (0.0, not plain)
+    assert (measured.score, measured.retained) == (0.0, not judged_singly)
     assert (measured.outcome, measured.detail) == (Outcome.TIMEOUT, "slow")
     assert search.measure(answered(None, 110.0, None, None)).retained
 
@@ -133,7 +135,7 @@ def test_plain_lower_programs_rank_by_their_means_whatever_the_repertoire(size, 
         "other": answered(100.0, 100.0, 100.0, 94.0),
         "again": answered(100.0, 100.0, 92.0, 92.0),
     }
-    search = lower(beta=beta, size=size, plain=True, **results)
+    search = lower(beta=beta, size=size, judged_singly=True, **results)
     assert names(search.method.members) == ["best", "middling", "again", "other", "nothing"]
 
 
@@ -144,7 +146,7 @@ def test_a_plain_lower_round_tells_its_facts_only(size):
         "best": answered(90.0, 90.0, 90.0, 90.0),
     }
     shown = [program(name) for name in results]
-    plain = lower(size=size, plain=True, known=["4 regions."], **results)
+    plain = lower(size=size, judged_singly=True, known=["4 regions."], **results)
     assert plain.context(shown[:1]) == plain.context(shown) == Context(("4 regions.",))
     told = lower(size=size, known=["4 regions."], **results).context(shown[:1])
     assert [told.example, told.best] == pytest.approx([0.01, 0.1])
@@ -190,7 +192,7 @@ def scored(utilities, penalties, regions=None):
     return UpperResult(Outcome.OK, "", tuple(utilities), tuple(penalties), tuple(regions))
 
 
-def upper(executor=None, plain=False, known=(), uppers=1, **results):
+def upper(executor=None, judged_singly=False, known=(), uppers=1, **results):
     search = UpperSearch(
         number=1,
         contract=CONTRACTS[Level.UPPER],
@@ -202,7 +204,7 @@ def upper(executor=None, plain=False, known=(), uppers=1, **results):
         uppers=uppers,
         coordinates=PROBLEM.descriptor_names,
         known=known,
-        plain=plain,
+        judged_singly=judged_singly,
     )
     programs = [program(name, Level.UPPER) for name in results]
     for one, result in zip(programs, results.values(), strict=True):
@@ -323,7 +325,7 @@ def test_a_plain_upper_round_tells_its_facts_only():
         "best": scored([0.2, 0.1], [0.0, 0.0]),
     }
     shown = [program(name, Level.UPPER) for name in results]
-    plain = upper(plain=True, known=["2 instances."], **results)
+    plain = upper(judged_singly=True, known=["2 instances."], **results)
     assert plain.context(shown[:1]) == plain.context(shown) == Context(("2 instances.",))
     assert names(plain.method.members) == ["best", shown[0].id]
     told = upper(known=["2 instances."], **results).context(shown[:1])

@@ -12,7 +12,7 @@ from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core import loop_cache
 from specahd.core.program import Level
-from specahd.engine import improver, interfaces, naming, passes, runner, strings, written
+from specahd.engine import builtin_programs, improver, interfaces, naming, passes, runner, strings
 from specahd.engine.schedule import SMALL
 from specahd.problems.cvrp import engine as cvrp
 from specahd.routing.base import contracts
@@ -47,7 +47,7 @@ def shipped(tmp_path, monkeypatch):
     (folder / "cvrp" / "programs" / "lower.py").write_text(text)
     upper = "def select_customer_groups(a, b):\n    return a\n"
     (folder / "cvrp" / "programs" / "upper.py").write_text(upper)
-    monkeypatch.setattr(written, "SHIPPED", folder)
+    monkeypatch.setattr(builtin_programs, "SHIPPED", folder)
     return text
 
 
@@ -66,7 +66,9 @@ def position(program):
 
 
 def test_texts_are_those_of_the_package(shipped):
-    found = list(written.sources(interfaces.POSITIONS, [strings.greedy_with_blinks], "cvrp"))
+    found = list(
+        builtin_programs.sources(interfaces.POSITIONS, [strings.greedy_with_blinks], "cvrp")
+    )
     assert found == [interfaces.POSITIONS.source_of(strings.greedy_with_blinks), shipped]
 
 
@@ -78,7 +80,7 @@ def test_what_searches_large_instances_is_one_of_them():
     )
     upper = programs_for(problem, BY_HAND, large).upper
     assert upper.source != programs_for(problem, BY_HAND).upper.source
-    texts = written.sources(interfaces.GROUPS, cvrp.GROUPS._functions)
+    texts = builtin_programs.sources(interfaces.GROUPS, cvrp.GROUPS._functions)
     assert upper.source in texts
 
 
@@ -97,7 +99,9 @@ def test_programs_of_ours_have_one_text(name, checkpoint):
             assert program == contract.seeds[-1]
         compiles = own[program.level]
         assert contract.arguments == compiles._interface.names
-        texts = written.sources(compiles._interface, compiles._functions, compiles._shipped)
+        texts = builtin_programs.sources(
+            compiles._interface, compiles._functions, compiles._shipped
+        )
         assert program.source in texts
 
 

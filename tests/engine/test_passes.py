@@ -48,7 +48,7 @@ def test_hand_written_programs_improve_and_stay_feasible(name, groups, position,
     assert place.matches_the_checker(report, found)
     assert report.best < share * place.cost(place.start)
     assert 3000 <= report.repairs < 3200
-    assert report.mended == 0
+    assert report.invalid_positions == 0
 
 
 @ALL
@@ -122,9 +122,9 @@ def test_whatever_lower_programs_answer_the_solution_is_feasible(name, answer, w
     assert report.kept > 0
     if wrong and name == "sdvrp":
         # A customer may be asked for again, part by part.
-        assert report.mended >= report.repairs
+        assert report.invalid_positions >= report.repairs
     else:
-        assert report.mended == wrong * report.repairs
+        assert report.invalid_positions == wrong * report.repairs
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_whatever_lower_programs_answer_the_solution_is_feasible(name, answer, w
 def test_hostile_answers_of_upper_programs_are_dropped(answer):
     place = place_of("cvrp")
     report, found = place.slice(place.upper_of(f"return {answer}"), repairs=500)
-    assert report.dropped > 0
+    assert report.invalid_customers > 0
     assert report.repairs >= 500
     assert place.matches_the_checker(report, found)
 

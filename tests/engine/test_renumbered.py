@@ -12,10 +12,10 @@ from specahd import api
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.engine import blocks, interfaces, renumbered, strings
 from specahd.engine.blocks import shared_block
+from specahd.engine.builtin_programs import moving_window
 from specahd.engine.orders import Order, Report
 from specahd.engine.renumbered import RenumberedSearch
 from specahd.engine.route_ends import strings_and_ends
-from specahd.engine.written import in_turn
 from specahd.routing.geometry import along_curve
 from specahd.routing.groups import separated
 
@@ -110,7 +110,7 @@ def test_groups_are_named_and_given_in_the_numbers_outside(place):
 def test_groups_begin_at_consecutive_customers_that_move_on_with_the_search(progress, first):
     customers, groups = 10_000, 64
     alone = np.zeros(customers + 1, np.int64)
-    source = in_turn(interfaces.GROUPS.source_of(strings_and_ends))
+    source = moving_window(interfaces.GROUPS.source_of(strings_and_ends))
     scope = {"np": np}
     exec(source, scope)
     named = scope["select_customer_groups"](

@@ -18,12 +18,12 @@ from specahd.problems.vrptw.problem import VRPTW
 def test_temperatures_are_in_the_unit_of_the_nearest_distances():
     away = np.tile(np.arange(1.0, 21.0), (6, 1))
     away[0] = 1e6
-    hot, cold = temperatures(away)
-    assert 0.0 < cold < hot
-    assert temperatures(10.0 * away) == pytest.approx((10.0 * hot, 10.0 * cold))
+    start_temperature, cold = temperatures(away)
+    assert 0.0 < cold < start_temperature
+    assert temperatures(10.0 * away) == pytest.approx((10.0 * start_temperature, 10.0 * cold))
     farther = away.copy()
     farther[:, 10:] = 1e6
-    assert temperatures(farther) == (hot, cold)
+    assert temperatures(farther) == (start_temperature, cold)
 
 
 def test_one_customer_has_no_neighbours_and_no_heat():

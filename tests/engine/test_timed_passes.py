@@ -39,7 +39,7 @@ def test_solutions_are_in_time_and_cost_what_is_said(place, exchanges):
     report, found = place.slice(seed=1, repairs=5000, temperature=100.0, exchanges=exchanges)
     assert place.matches_the_checker(report, found)
     assert report.best < 0.6 * place.cost(place.start)
-    assert report.mended == 0
+    assert report.invalid_positions == 0
 
 
 @EXCHANGES

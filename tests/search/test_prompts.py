@@ -154,7 +154,8 @@ def test_hints_stand_between_programs_and_instruction(either):
 def test_a_prompt_promises_no_gain_where_a_loss_may_stay(problem):
     contract = CONTRACTS[problem, Level.UPPER]
     improving, feasible = (
-        " ".join(render(request(each, "i1")).split()) for each in (contract, contract.with_dearer())
+        " ".join(render(request(each, "i1")).split())
+        for each in (contract, contract.accepting_worse())
     )
     told, dearer = (" ".join(each.split()) for each in (contract.document, contract.dearer))
     assert told in improving
@@ -169,7 +170,7 @@ def test_a_prompt_promises_no_gain_where_a_loss_may_stay(problem):
 
 
 def test_a_contract_that_promises_no_gain_stays_as_it_is(either):
-    assert replace(either, dearer="").with_dearer() == replace(either, dearer="")
+    assert replace(either, dearer="").accepting_worse() == replace(either, dearer="")
 
 
 def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(either):

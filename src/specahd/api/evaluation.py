@@ -45,7 +45,7 @@ from specahd.sandbox.shared_arrays import block_size
 
 
 @dataclass(frozen=True)
-class Given:
+class EvaluatedInstance:
     """An instance to evaluate.
 
     Parameters
@@ -63,7 +63,9 @@ class Given:
     published: BestKnown | None
 
 
-def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Given]:
+def read_instances(
+    loaded: LoadedCheckpoint, instances: Sequence[Source]
+) -> list[EvaluatedInstance]:
     """Read the instances of an evaluation.
 
     Raises
@@ -79,7 +81,7 @@ def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Gi
     places = [None if isinstance(one, ProblemInstance) else Path(one) for one in instances]
     read = with_distinct_names([loaded.data(one) for one in instances], places)
     return [
-        Given(
+        EvaluatedInstance(
             data,
             definition_hash(problem.dumps(data)),
             None if place is None else best_known(problem, data, place),
@@ -116,7 +118,9 @@ def evaluation_identity(
     }
 
 
-def frozen_row(loaded: LoadedCheckpoint, one: Given, case: Case, repair: Repair) -> dict[str, Any]:
+def frozen_row(
+    loaded: LoadedCheckpoint, one: EvaluatedInstance, case: Case, repair: Repair
+) -> dict[str, Any]:
     """Return an instance's row of an evaluation; equal evaluations give equal rows."""
     row = evaluation_row(loaded.problem, case, repair)
     return {
@@ -244,7 +248,7 @@ def evaluate(
     work = _Work(
         loaded,
         system,
-        read_given(loaded, instances),
+        read_instances(loaded, instances),
         BaselineSolutions(None if baselines is None else Path(baselines)),
         study is not None,
         observer or Observer(),
@@ -267,7 +271,7 @@ class _Work:
         self,
         loaded: LoadedCheckpoint,
         system: RepairSystem,
-        given: Sequence[Given],
+        given: Sequence[EvaluatedInstance],
         kept: BaselineSolutions,
         study: bool,
         observer: Observer,
@@ -308,14 +312,14 @@ class _Work:
         summary = summarise(problem, title, instances, rows, problem.references, self.kept)
         return Evaluation(rows, self._timings, self._solutions, summary, found)
 
-    def _cases(self, left: Sequence[Given]) -> list[tuple[Given, Case]]:
+    def _cases(self, left: Sequence[EvaluatedInstance]) -> list[tuple[EvaluatedInstance, Case]]:
         """Return the instances without a row, with solutions; skip refused ones among several."""
         problem = self.loaded.problem
         if self.start is not None:
             return [(one, self.start) for one in left]
         if left:
             self.observer.on_phase(f"baseline {problem.baseline_name}", len(left))
-        cases: list[tuple[Given, Case]] = []
+        cases: list[tuple[EvaluatedInstance, Case]] = []
         refused: list[ConfigError | NotEnoughMemory] = []
         for one in left:
             try:
@@ -330,7 +334,7 @@ class _Work:
             raise refused[0]
         return cases
 
-    def _repair(self, batch: Sequence[tuple[Given, Case]]) -> None:
+    def _repair(self, batch: Sequence[tuple[EvaluatedInstance, Case]]) -> None:
         """Repair a batch of instances with the same workers, and write the row of each."""
         loaded, system, problem = self.loaded, self.system, self.loaded.problem
         uppers = loaded.frozen.uppers
@@ -347,7 +351,9 @@ class _Work:
                     )
                 self.observer.on_step()
 
-    def _replay(self, executor: Executor, one: Given, number: int) -> list[dict[str, Any]]:
+    def _replay(
+        self, executor: Executor, one: EvaluatedInstance, number: int
+    ) -> list[dict[str, Any]]:
         """Run the whole repertoire on the regions of an instance, and return the records."""
         frozen = self.loaded.frozen
         tasks = expose(executor, frozen.uppers, [CaseIncumbent(number)])
@@ -356,7 +362,11 @@ class _Work:
         return region_records(one.data.name, table, self.system.router, names)
 
     def _keep(
-        self, one: Given, case: Case, repair: Repair, regions: Sequence[Mapping[str, Any]]
+        self,
+        one: EvaluatedInstance,
+        case: Case,
+        repair: Repair,
+        regions: Sequence[Mapping[str, Any]],
     ) -> None:
         """Store the results of an instance, also in the files."""
         name, problem = one.data.name, self.loaded.problem
@@ -393,11 +403,11 @@ def _progress(title: str, done: int) -> str:
 
 
 def _batches(
-    loaded: LoadedCheckpoint, cases: Sequence[tuple[Given, Case]]
-) -> Iterator[list[tuple[Given, Case]]]:
+    loaded: LoadedCheckpoint, cases: Sequence[tuple[EvaluatedInstance, Case]]
+) -> Iterator[list[tuple[EvaluatedInstance, Case]]]:
     """Yield the cases in order, in batches with arrays that fit into a part of the memory."""
     available = available_memory()
-    batch: list[tuple[Given, Case]] = []
+    batch: list[tuple[EvaluatedInstance, Case]] = []
     taken = 0
     for one, case in cases:
         size = block_size(loaded.problem.layout(one.data))

@@ -215,14 +215,16 @@ class TrainingPlan:
         check_rounds(self.method)
         rounds: Any = self.method.func
         portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
-        check_extensions(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
-        bearing = contracts(self.problem.operator, varied=self.settings.seeds == "varied")
-        for level, contract in bearing.items():
+        check_extensions(
+            self.problem, self.settings, portfolio=portfolio, judged_singly=rounds.judged_singly
+        )
+        by_level = contracts(self.problem.operator, varied=self.settings.seeds == "varied")
+        for level, contract in by_level.items():
             memory = self.memories[level]
             for program in contract.seeds:
                 memory.judge(program)
             memory.preflight()
-        searched = [bearing[level] for level in Level if self._searched in ("both", level)]
+        searched = [by_level[level] for level in Level if self._searched in ("both", level)]
         self.proposer.preflight(searched)
         return given
 

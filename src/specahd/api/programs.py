@@ -7,8 +7,8 @@ from typing import Any
 from specahd.api.problems import with_options
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
+from specahd.engine.builtin_programs import SHIPPED, moving_window
 from specahd.engine.improver import Programs
-from specahd.engine.written import SHIPPED, in_turn
 from specahd.routing.base import AnyProblem, contracts
 
 OPERATOR = "insertion"
@@ -53,8 +53,8 @@ def programs_for(
     inserting = with_options(problem, repair=OPERATOR)
     if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
-        if instance is not None and problem.engine.in_turn(instance):
-            upper = replace(upper, id=f"{upper.id}-in-turn", source=in_turn(upper.source))
+        if instance is not None and problem.engine.moving_window(instance):
+            upper = replace(upper, id=f"{upper.id}-in-turn", source=moving_window(upper.source))
         return Programs(upper, (lower,))
     if checkpoint == EVOLVED:
         checkpoint = SHIPPED / problem.name

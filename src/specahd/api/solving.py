@@ -336,7 +336,7 @@ def solve(
                 improver = starting.result()
                 improver.start(case.baseline)
                 improver.exchanges = problem.engine.exchanges(data)
-                tell = _telling(callback, problem, case)
+                tell = _reporter(callback, problem, case)
                 routed = _routed_improver(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds
                 search = run_search(
@@ -406,7 +406,7 @@ def _routed_improver(
     return RoutedImprover(trained, operator, case, programs.router, range(size), improver)
 
 
-def _telling(
+def _reporter(
     callback: Callback | None, problem: AnyProblem, case: Case
 ) -> Callable[[SearchProgress, SearchResult], bool | None]:
     if callback is None:

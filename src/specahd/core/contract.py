@@ -87,7 +87,7 @@ class Contract:
         """The programs that a search begins with: the seed program and the others."""
         return (self.seed, *self.others)
 
-    def with_dearer(self) -> "Contract":
+    def accepting_worse(self) -> "Contract":
         """Return the contract for searches in which a rebuilt part may make the solution dearer."""
         return replace(self, document=self.dearer or self.document)
 

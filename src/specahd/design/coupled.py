@@ -72,8 +72,8 @@ class Coupled:
         The run's cases and the limits of programs, for the facts in prompts.
     """
 
-    plain = False
-    """Value of ``plain`` for :class:`specahd.design.lower.LowerSearch`."""
+    judged_singly = False
+    """Value of ``judged_singly`` for :class:`specahd.design.lower.LowerSearch`."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class Coupled:
             coordinates=self._problem.descriptor_names,
             known=self._facts.lower(tasks),
             portfolio=self._portfolio,
-            plain=self.plain,
+            judged_singly=self.judged_singly,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry_over(search, self._members[Level.LOWER], tickets)
@@ -297,7 +297,7 @@ class Coupled:
         """Search for upper programs, and return the sets from which selection chooses."""
         settings, contract = self._settings, self._contracts[Level.UPPER]
         if settings.accept != Accept.IMPROVING:
-            contract = contract.with_dearer()
+            contract = contract.accepting_worse()
         search = UpperSearch(
             number=number,
             contract=contract,
@@ -313,7 +313,7 @@ class Coupled:
                 *self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
                 *facts.turn_facts(settings.uppers, settings.passes),
             ],
-            plain=self.plain,
+            judged_singly=self.judged_singly,
         )
         self._engine.carry_over(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)

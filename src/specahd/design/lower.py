@@ -35,7 +35,7 @@ class LowerSearch:
         Sentences about the round for a language model.
     portfolio
         Whether every member of the repertoire will be tried on every instance.
-    plain
+    judged_singly
         Whether programs are judged singly: they are ordered by their mean response alone, one that
         fails on every task is discarded, and requests have no facts about the round's programs.
     """
@@ -54,7 +54,7 @@ class LowerSearch:
         coordinates: Sequence[str],
         known: Sequence[str] = (),
         portfolio: bool = False,
-        plain: bool = False,
+        judged_singly: bool = False,
     ) -> None:
         self.round = number
         self.contract = contract
@@ -65,7 +65,7 @@ class LowerSearch:
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
         self._portfolio = portfolio
-        self._plain = plain
+        self._judged_singly = judged_singly
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -75,7 +75,7 @@ class LowerSearch:
         """Score a candidate by its mean response.
 
         A candidate that fails to launch is discarded. A task on which it fails has the score 0.
-        If ``plain``, a candidate that fails on every task is discarded too.
+        If ``judged_singly``, a candidate that fails on every task is discarded too.
         """
         if not result.launched:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
@@ -84,7 +84,7 @@ class LowerSearch:
             result.outcome,
             result.detail,
             float(np.mean(scores)),
-            result.outcome is Outcome.OK or not self._plain,
+            result.outcome is Outcome.OK or not self._judged_singly,
             tier=result.tier,
             responses=tuple(scores),
             vector={
@@ -140,7 +140,7 @@ class LowerSearch:
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first: greedy J order, then mean response."""
         scores = self.table.scores([program.id for program in programs])
-        budget = 1 if self._plain else self._settings.repertoire_size
+        budget = 1 if self._judged_singly else self._settings.repertoire_size
         order = survival_order(scores, beta=self._settings.beta, budget=budget)
         return [
             Parent(programs[row], float(scores[row].mean()), tuple(scores[row].tolist()))
@@ -149,7 +149,7 @@ class LowerSearch:
 
     def context(self, shown: Sequence[Program]) -> Context:
         """Return the context of the round and of the shown programs."""
-        if self._plain:
+        if self._judged_singly:
             return Context(self._known)
         rows = self.table.rows
         seed = self.contract.seed.id

@@ -32,12 +32,12 @@ class Single(Coupled):
         (:class:`specahd.repair.system.RepairSystem`).
     policy
         Factory of the search method, which follows its own rules
-        (:class:`specahd.design.lower.LowerSearch`, ``plain``).
+        (:class:`specahd.design.lower.LowerSearch`, ``judged_singly``).
     parts
         Further arguments of :class:`specahd.design.coupled.Coupled`.
     """
 
-    plain = True
+    judged_singly = True
 
     def __init__(
         self,

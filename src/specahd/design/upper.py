@@ -36,7 +36,7 @@ class UpperSearch:
         Names of the values in the regions' descriptors.
     known
         Sentences about the round for a language model.
-    plain
+    judged_singly
         Whether requests have no facts about the round's programs.
     """
 
@@ -55,7 +55,7 @@ class UpperSearch:
         coordinates: Sequence[str],
         uppers: int = 1,
         known: Sequence[str] = (),
-        plain: bool = False,
+        judged_singly: bool = False,
     ) -> None:
         self.round = number
         self.contract = contract
@@ -67,7 +67,7 @@ class UpperSearch:
         self._uppers = uppers
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
-        self._plain = plain
+        self._judged_singly = judged_singly
         self._results: dict[str, UpperResult] = {}
 
     def submit(self, program: Program) -> "Future[UpperResult]":
@@ -206,7 +206,7 @@ class UpperSearch:
 
     def context(self, shown: Sequence[Program]) -> Context:
         """Return the context of the round and of the shown programs."""
-        if self._plain:
+        if self._judged_singly:
             return Context(self._known)
         results = self._results
         seed = results.get(self.contract.seed.id)

@@ -23,7 +23,7 @@ class Family:
     ----------
     name
         The name of the problem, and of the checkpoint that ships with specahd.
-    hot
+    start_temperature
         The share of :func:`specahd.engine.schedule.temperatures` at which a search begins.
     neighbours
         Returns the maximum length of the neighbour lists of an instance.
@@ -31,7 +31,7 @@ class Family:
         Whether straight distances of a small instance are looked up in a matrix, not computed.
     timed
         Whether customers have time windows. The neighbour lists then depend on the windows, too.
-    parted
+    routes_disjoint
         Whether several processes can share the routes, because no two routes have a customer in
         common.
     exchanges
@@ -40,17 +40,17 @@ class Family:
         Returns whether the checkpoint that ships with specahd is better on an instance than the
         hand-written programs (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md); None if the
         problem's checkpoint is not used by default.
-    in_turn
+    moving_window
         Returns whether the hand-written program is changed by
-        :func:`specahd.engine.written.in_turn` for an instance.
+        :func:`specahd.engine.builtin_programs.moving_window` for an instance.
     """
 
     name: str
-    hot: float = 1.5
+    start_temperature: float = 1.5
     neighbours: Callable[[Any], int] = _by_size
     looks_up: bool = True
     timed: bool = False
-    parted: bool = False
+    routes_disjoint: bool = False
     exchanges: Callable[[Any], int] = lambda instance: 0
     evolved: Callable[[Any], bool] | None = None
-    in_turn: Callable[[Any], bool] = _never
+    moving_window: Callable[[Any], bool] = _never

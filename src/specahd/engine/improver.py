@@ -110,7 +110,9 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        self._hot, self._cold = temperatures(neighbour_distances, problem.engine.hot)
+        self._start_temperature, self._end_temperature = temperatures(
+            neighbour_distances, problem.engine.start_temperature
+        )
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 
@@ -169,9 +171,11 @@ class SandboxedEngine:
 
     def _temperature(self, share: float) -> float:
         """Return the temperature after a share of the search: it falls by equal factors."""
-        if self._cold <= 0.0:
+        if self._end_temperature <= 0.0:
             return 0.0
-        return float(self._hot * (self._cold / self._hot) ** share)
+        return float(
+            self._start_temperature * (self._end_temperature / self._start_temperature) ** share
+        )
 
 
 @contextmanager

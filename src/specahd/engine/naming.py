@@ -66,7 +66,7 @@ def all_groups(
 
 
 @njit(cache=True)
-def ask(
+def call_upper(
     state: Any,
     instance: Any,
     upper: Any,
@@ -90,6 +90,6 @@ def name_groups(
     """Return the groups that a pass would repair: their sizes and their customers."""
     show(state, instance)
     upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
-    proposal = ask(state, instance, uppers[0], upper_noise, progress, max_groups, max_size)
+    proposal = call_upper(state, instance, uppers[0], upper_noise, progress, max_groups, max_size)
     customers = len(state.gains) - 1
     return all_groups(proposal, customers, max_groups, max_size, state.marks, state.counts)

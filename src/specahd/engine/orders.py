@@ -98,10 +98,12 @@ class Order:
     def decode(cls, words: IntArray) -> Self:
         """Return the record that :meth:`encode` encoded."""
         seed, repairs, max_groups, max_size, part, exchanges = words[_WHOLE].tolist()
-        seconds, begin, end, hot, cold = words[_REAL].view(np.float64).tolist()
+        seconds, begin, end, start_temperature, end_temperature = (
+            words[_REAL].view(np.float64).tolist()
+        )
         limits, progress = (max_groups, max_size), (begin, end)
         lowers = tuple(words[_WORDS:].tolist())
-        heat = hot, cold
+        heat = start_temperature, end_temperature
         return cls(seed, repairs, seconds, *limits, *progress, *heat, lowers, bool(part), exchanges)
 
 
@@ -117,9 +119,9 @@ class Report:
         The number of groups that were accepted.
     better
         The number of passes that ended with a new best solution.
-    mended
+    invalid_positions
         The number of lower programs' answers that were no position. The cheapest was taken.
-    dropped
+    invalid_customers
         The number of entries in upper programs' answers that were no customer, a customer a
         second time, or one too many.
     cost, best
@@ -130,8 +132,8 @@ class Report:
     passes: int
     kept: int
     better: int
-    mended: int
-    dropped: int
+    invalid_positions: int
+    invalid_customers: int
     cost: float
     best: float
 

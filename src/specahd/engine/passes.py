@@ -29,7 +29,7 @@ from specahd.engine.changes import (
 )
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE_NOTED, BEHIND_NOTED, NODE_NOTED
-from specahd.engine.naming import ask, next_group
+from specahd.engine.naming import call_upper, next_group
 from specahd.engine.programs import DETOUR
 from specahd.engine.random import refill, uniform
 from specahd.engine.state import NOISE, NOISE_PER_GROUP, Scratch
@@ -116,7 +116,7 @@ def _search(
         show(state, instance)
         proposal = given
         if len(given) == 0:
-            proposal = ask(
+            proposal = call_upper(
                 state, instance, upper, scratch.upper_noise, now, span.max_groups, span.max_size
             )
         place = 0

@@ -54,7 +54,7 @@ class RemoteWorker:
 
 
 @dataclass(frozen=True)
-class _Anyone:
+class _AnyWorker:
     """Proxy that sends each call to any free worker."""
 
     executor: Executor
@@ -104,5 +104,5 @@ def remote_engine(
     sent = replace(programs, router=None)
     start = partial(RemoteWorker, problem, size, sent, memory_bytes, counted, slices)
     with closing(RayExecutor(start, shared, workers, address, option="cluster")) as executor:
-        anyone = _Anyone(executor)
+        anyone = _AnyWorker(executor)
         yield TiledEngine([anyone] * workers, problem, instance, arrays, lowers, seed, kept=False)

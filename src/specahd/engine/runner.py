@@ -10,7 +10,7 @@ translated lower programs, and the solution between slices. The block holds ``co
 ``neighbours`` (int64) and ``neighbour_distances`` (float64) of shape (n + 1, k), nearest first.
 
 A program that raises gives no answer. The engine continues: the pass has no groups, or the
-position is replaced and counted as mended. A program that does not compile fails at launch, since
+position is replaced and counted as invalid. A program that does not compile fails at launch, since
 the interpreter would be too slow by a factor of a hundred.
 
 The cache entry of a loop names the types that the loop was compiled for. If it named a type of
@@ -32,10 +32,10 @@ from numba.core.dispatcher import Dispatcher
 from specahd.core.answer import Answer
 from specahd.core.interface import Interface
 from specahd.core.loop_cache import keep, njit
+from specahd.engine.builtin_programs import sources
 from specahd.engine.orders import Order
 from specahd.engine.renumbered import RenumberedSearch, search_for
 from specahd.engine.searches import Search
-from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list, types_of
 from specahd.routing.distances import CONVENTION, MATRIX
@@ -71,7 +71,7 @@ class EngineProgram:
     functions
         The hand-written programs.
     shipped
-        As in :func:`specahd.engine.written.sources`.
+        As in :func:`specahd.engine.builtin_programs.sources`.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ def neighbour_count(customers: int) -> int:
 
 
 def temperatures(
-    neighbour_distances: FloatArray, hot: float = _HOT, cold: float = _COLD
+    neighbour_distances: FloatArray, start_temperature: float = _HOT, end_temperature: float = _COLD
 ) -> tuple[float, float]:
     """Return the first and the last temperature of a search, in units of cost.
 
@@ -55,12 +55,12 @@ def temperatures(
     ----------
     neighbour_distances
         Shape (n + 1, k), nearest first; row 0 is the depot's.
-    hot, cold
+    start_temperature, end_temperature
         The shares.
     """
     near = neighbour_distances[1:, :_NEAREST]
     scale = float(near.mean()) if near.size else 0.0
-    return hot * scale, cold * scale
+    return start_temperature * scale, end_temperature * scale
 
 
 def group_count(customers: int) -> int:

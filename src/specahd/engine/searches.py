@@ -123,7 +123,10 @@ class Search:
         if state.costs[changes.BEST] < self._reported_cost:
             self._reported_cost = state.costs[changes.BEST]
             routes = self.best_routes()
-        replaced, self._replaced = self._replaced, report.mended + report.dropped
+        replaced, self._replaced = (
+            self._replaced,
+            report.invalid_positions + report.invalid_customers,
+        )
         return Answer([report.encode(), *routes], self._replaced - replaced)
 
     def best_routes(self) -> tuple[IntArray, ...]:

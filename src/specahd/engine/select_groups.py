@@ -278,7 +278,7 @@ def vocabulary(
     return Vocabulary((*_bodies(words), *_RULES, *rules), _CONSTANTS)
 
 
-def said(text: str, words: Mapping[str, str]) -> str:
+def substitute_terms(text: str, words: Mapping[str, str]) -> str:
     """Return a text about routes with each key of ``words`` replaced by its value."""
     for word, instead in words.items():
         text = text.replace(word, instead)
@@ -317,9 +317,9 @@ def contract(
         interface=interface,
         id="ordered_groups",
         level=Level.UPPER,
-        idea=said("Take the 10 customers nearest to one drawn at random.", words),
+        idea=substitute_terms("Take the 10 customers nearest to one drawn at random.", words),
         task=goal
-        + said(
+        + substitute_terms(
             f"{STANDING}Write the function that looks at the solution and decides WHERE to "
             "repair: which groups of customers leave their routes, and in which order the "
             "customers of a group are inserted again. It is asked again and again, about the "
@@ -329,6 +329,6 @@ def contract(
         compiled=compiled,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
-        rules=(*RULES, said(_PACE, words)),
+        rules=(*RULES, substitute_terms(_PACE, words)),
         others=others,
     )

@@ -14,7 +14,7 @@ from specahd.core.interface import Interface
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
 from specahd.engine import interfaces, seeds, strings
-from specahd.engine.select_groups import STANDING, said
+from specahd.engine.select_groups import STANDING, substitute_terms
 from specahd.routing.compiled.sentences import RULES
 
 _PACE = (
@@ -193,7 +193,8 @@ def contract(
     compiled
         The engine of the problem.
     words
-        The replacements of words for a problem without routes (:func:`select_groups.said`).
+        The replacements of words for a problem without routes
+        (:func:`select_groups.substitute_terms`).
     vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
@@ -204,7 +205,7 @@ def contract(
         level=Level.LOWER,
         idea=idea,
         task=goal
-        + said(
+        + substitute_terms(
             f"{STANDING}Write the function that decides HOW to repair a group: it is asked for "
             "every customer of the group, one after the other, at which position of which route "
             "the customer is inserted.",
@@ -213,6 +214,6 @@ def contract(
         compiled=compiled,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
-        rules=(*RULES, said(_PACE, words)),
+        rules=(*RULES, substitute_terms(_PACE, words)),
         others=others,
     )

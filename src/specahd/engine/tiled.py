@@ -189,7 +189,7 @@ def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | Non
     check_integer("workers", workers, 1, 64)
     if cluster is not None:
         check_integer("workers with a cluster", workers, 2, 64)
-    if workers > 1 and not (problem.engine and problem.engine.parted):
+    if workers > 1 and not (problem.engine and problem.engine.routes_disjoint):
         raise ConfigError(
             f"Expected workers=1 for {problem.name}, got {workers}: "
             "its solutions have no parts that several could search."

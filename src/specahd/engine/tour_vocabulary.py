@@ -10,7 +10,7 @@ from types import MappingProxyType
 from specahd.core.interface import Interface
 from specahd.core.vocabulary import Production, Vocabulary, body_of, rule
 from specahd.engine import interfaces, select_groups, select_position, tour_strings
-from specahd.engine.select_groups import BEST_OF_SOME, said
+from specahd.engine.select_groups import BEST_OF_SOME, substitute_terms
 
 WORDS = MappingProxyType(
     {
@@ -108,5 +108,8 @@ def _on_tour(vocabulary: Vocabulary, routed: Interface, tour: Interface) -> Voca
 
 def _reworded(production: Production) -> Production:
     """Return a production of routes as it reads on a tour."""
-    template, phrase = said(production.template, WORDS), said(production.phrase, WORDS)
+    template, phrase = (
+        substitute_terms(production.template, WORDS),
+        substitute_terms(production.phrase, WORDS),
+    )
     return replace(production, template=template, phrase=phrase)

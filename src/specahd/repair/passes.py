@@ -61,13 +61,13 @@ def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
 
 
 def check_extensions(
-    problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool
+    problem: AnyProblem, settings: Settings, *, portfolio: bool, judged_singly: bool
 ) -> None:
     """Check that no extension of the paper is set that has no effect here.
 
     Parameters
     ----------
-    plain
+    judged_singly
         Whether a method searches one level by its own rules.
 
     Raises
@@ -76,7 +76,7 @@ def check_extensions(
         An option has no effect; the message names it and the reason.
     """
     where, paper = single_pass(problem, portfolio=portfolio), Settings()
-    coupled = where or ("where a method searches one level" if plain else None)
+    coupled = where or ("where a method searches one level" if judged_singly else None)
     by_hand = problem.operator.contract.varied
     reasons = {
         "uppers": coupled,

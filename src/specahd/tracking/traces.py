@@ -28,7 +28,7 @@ class Traces:
 
     Attributes
     ----------
-    doubt
+    may_be_stored
         Whether the next trace to write may be in the store already.
     """
 
@@ -40,7 +40,7 @@ class Traces:
         directory: Path,
         described: Description,
         *,
-        doubt: bool,
+        may_be_stored: bool,
     ) -> None:
         # Asynchronous logging would drop failed traces.
         os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
@@ -54,7 +54,7 @@ class Traces:
         self._choices, self._params = described.choices, described.params()
         self._prompts: dict[str, Prompt] = {}
         self._versions: dict[tuple[str, str], PromptVersion] = {}
-        self.doubt = doubt
+        self.may_be_stored = may_be_stored
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         """Write the trace of the request that a journal record answers.
@@ -70,10 +70,10 @@ class Traces:
             MLflow dropped the trace without an error.
         """
         request = entry.request
-        if request is None or known or (self.doubt and self._is_there(request)):
+        if request is None or known or (self.may_be_stored and self._is_there(request)):
             return
         # Traces are written in order, so the later ones are not in the store either.
-        self.doubt = False
+        self.may_be_stored = False
         self._write(entry, request)
         if not self._is_there(request):
             raise OSError(f"no trace of {request} arrived")

@@ -182,7 +182,7 @@ class RunUpload:
 
     def step(self) -> bool:
         """Upload some of the new records; return False if there are none."""
-        with self._telling():
+        with self._errors_of_store():
             return self._step(final=False)
 
     def close(self, status: str, reason: str | None = None) -> Iterator[None]:
@@ -194,20 +194,20 @@ class RunUpload:
             Reason why the run ended early. None: the reason in the cursor of the directory.
         """
         self._reason = reason
-        with self._telling():
+        with self._errors_of_store():
             while self._step(final=True):
                 yield
             assert self._cursor is not None
             yield from self._ending(self._cursor, status)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _errors_of_store(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # whatever a store can raise
             if self._traces is not None:
                 # A failed call may have succeeded on the server.
-                self._traces.doubt = True
+                self._traces.may_be_stored = True
             raise UploadFailed(error) from error
 
     def _step(self, *, final: bool) -> bool:
@@ -242,7 +242,7 @@ class RunUpload:
     def _open(self, *, ended: bool) -> SyncCursor:
         """Open the run of the directory's cursor, or a new one; return the cursor."""
         cursor = SyncCursor.read(self._directory)
-        doubt = cursor is not None
+        may_be_stored = cursor is not None
         cursor = cursor or SyncCursor()
         place = without_password(self._options.uri), self._options.experiment
         if (cursor.store, cursor.experiment) != place:
@@ -256,7 +256,7 @@ class RunUpload:
         client, experiment = self._options.connect()
         described = Description(self._directory)
         began = self._follower.began
-        run = _open_run(client, experiment, cursor.key, described, began, search=doubt)
+        run = _open_run(client, experiment, cursor.key, described, began, search=may_be_stored)
         self._client, self._run_id = client, run.info.run_id
         # The results of an ended run are uploaded later.
         if not ended:
@@ -271,7 +271,7 @@ class RunUpload:
         # The programs of the offline proposer come from no language model.
         if described.choices.get("llm") != "offline" if wanted is None else wanted:
             arguments = client, experiment, self._run_id, self._directory
-            self._traces = Traces(*arguments, described, doubt=doubt)
+            self._traces = Traces(*arguments, described, may_be_stored=may_be_stored)
         return cursor
 
     def _ending(self, cursor: SyncCursor, status: str) -> Iterator[None]:

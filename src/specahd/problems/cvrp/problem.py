@@ -54,7 +54,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
-    engine = Family(name="cvrp", parted=True, in_turn=many_on_short_routes)
+    engine = Family(name="cvrp", routes_disjoint=True, moving_window=many_on_short_routes)
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
 
     from_table = staticmethod(instance.from_vrplib)

@@ -72,10 +72,10 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
         name="vrptw",
         # Rebuilding routes with time windows raises the cost more:
         # benchmarks/notes/2026-11-22-what-the-rest-stands-on.md
-        hot=3.0,
+        start_temperature=3.0,
         neighbours=lambda instance: 100 if on_short_routes(instance) else 50,
         timed=True,
-        parted=True,
+        routes_disjoint=True,
         # Exchanges pay on long routes, of which a group removes only a small part:
         # benchmarks/notes/2026-11-23-exchanges-of-tails.md
         exchanges=lambda instance: 0 if on_short_routes(instance) else 128,

@@ -68,7 +68,7 @@ class LimitedCVRP(CVRP):
     iterated = ""
     references: Sequence[str] = ("nearest",)
     construction = "nearest"
-    engine = Family(name="limited_cvrp", parted=True)
+    engine = Family(name="limited_cvrp", routes_disjoint=True)
     operators: ClassVar[Operators] = {"insertion": insertion}
 
     def __init__(

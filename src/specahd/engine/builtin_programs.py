@@ -15,7 +15,7 @@ _DRAWN = "1 + int(noise[draw] * customers)"
 _NEARBY = "1 + int((10.0 * progress * customers + 2000.0 * noise[draw]) % customers)"
 
 
-def in_turn(source: str) -> str:
+def moving_window(source: str) -> str:
     """Return the source of :func:`strings_and_ends` with parts of the instance in turn.
 
     The groups of a pass begin at customers of 2,000 consecutive numbers. This range moves with the
@@ -43,7 +43,7 @@ def sources(
         source = interface.source_of(function)
         yield source
         if function is strings_and_ends:
-            yield in_turn(source)
+            yield moving_window(source)
     files = [] if shipped is None else (SHIPPED / shipped / "programs").glob("*.py")
     for file in sorted(files):
         source = file.read_text(encoding="utf-8")
