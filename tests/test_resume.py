@@ -126,7 +126,7 @@ def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["resume=run", "seed=3"], "^seed .* run, which has 0; only executor"),
+        (["resume=run", "seed=3"], "^seed .* run, which has 0; only record, llm, executor"),
         (["resume=run", "problem=tsp"], "^problem .* run, which has cvrp"),
         (["resume=run", "budget.programs=13"], r"^budget\.programs .* run"),
         (["resume=run", "experiment=paper"], "^experiment .* run"),

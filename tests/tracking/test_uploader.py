@@ -28,7 +28,8 @@ from specahd.tracking.observers import Observers
 
 run = WrittenRun(Path(sys.argv[2]))
 store = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial"
-told = MLflowObserver(*store, patience=180)
+uri, artifacts, experiment = store
+told = MLflowObserver(uri=uri, artifacts=artifacts, experiment=experiment, patience=180)
 observers = Observers([told])
 observers.on_start(10, run.directory)
 run.commit(10)

@@ -32,7 +32,11 @@ from specahd.runs.configuration import (
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
 
-CHANGEABLE = options_with(Effect.SPEED, Effect.ACCESS, Effect.REPLIES)
+CHANGEABLE = tuple(
+    name
+    for name in options_with(Effect.SPEED, Effect.ACCESS, Effect.REPLIES)
+    if name != "resume" and not name.startswith("llm.")
+)
 """Options that may change in a resumed run; replies are never requested, or paid, twice."""
 RAISABLE = options_with(Effect.BOUND)
 """Options that may be raised in a resumed run; no measurement depends on them."""

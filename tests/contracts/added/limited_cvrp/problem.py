@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from specahd.core.ranges import check_number
+from specahd.core.options import Option, checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
 from specahd.problems.cvrp.instance import CVRPInstance
@@ -71,19 +71,15 @@ class LimitedCVRP(CVRP):
     engine = Family(name="limited_cvrp", routes_disjoint=True)
     operators: ClassVar[Operators] = {"insertion": insertion}
 
+    @checked("")
     def __init__(
         self,
-        repair: str = "insertion",
-        baseline: str = "nearest",
-        max_regions: int = 8,
-        max_size: int = 50,
-        repairs_per_customer: int = 50,
-        final_repairs_per_customer: int | None = None,
-        reach: float = 1.5,
+        reach: Annotated[
+            float, Option("longest route, in ways to the farthest customer and back", 1, 1e6)
+        ] = 1.5,
+        **options: Annotated[Any, CVRP],
     ) -> None:
-        searches = repairs_per_customer, final_repairs_per_customer
-        super().__init__(baseline, repair, max_regions, max_size, *searches)
-        check_number("reach", reach, 1.0, 1e6)
+        super().__init__(**{"repair": "insertion", **options})
         self.reach = reach
 
     @property
