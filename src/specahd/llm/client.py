@@ -115,7 +115,7 @@ class ChatProposer:
 
     Parameters
     ----------
-    options
+    model, base_url, api_key_env, options
         Those of :class:`~specahd.core.services.ModelOptions`. Requests wait so as not to exceed
         the limits a minute. A stream keeps connections active. ``options`` are further fields of
         each request (``temperature``, ``max_tokens`` …); no other sampling parameter is sent.
@@ -128,8 +128,14 @@ class ChatProposer:
         The key's file cannot be read.
     """
 
-    def __init__(self, **options: Annotated[Any, ModelOptions]) -> None:
-        given = ModelOptions(**options)
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        api_key_env: str | None = None,
+        **options: Annotated[Any, ModelOptions],
+    ) -> None:
+        given = ModelOptions(model=model, base_url=base_url, api_key_env=api_key_env, **options)
         self._client = ServiceClient(given, "llm", _OURS)
         self._service = self._client.service(given.model, "llm.model")
         cached = given.cached_input_price

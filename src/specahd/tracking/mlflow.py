@@ -42,8 +42,16 @@ class MLflowObserver(Observer):
     have ``candidates``; it has no effect, candidates are always a table.
     """
 
-    def __init__(self, *, candidates: str = "table", **options: Annotated[Any, Options]) -> None:
-        self.options = Options(**options)
+    def __init__(
+        self,
+        uri: str,
+        artifacts: str,
+        experiment: str,
+        *,
+        candidates: str = "table",
+        **options: Annotated[Any, Options],
+    ) -> None:
+        self.options = Options(uri, artifacts, experiment, **options)
         self._directory = Path()
         self._uploader: subprocess.Popen[bytes] | None = None
         self._orders: IO[bytes]
