@@ -53,7 +53,7 @@ lint: $(READY)
 # MLflow's UI over the runs here; no variable of the environment, so that what commands print is true.
 PORT = 5000
 ui: $(READY)
-	@$(BIN)/python -m specahd.tracking.store '$(PORT)'
+	@$(BIN)/python -m specahd.tracking.ui '$(PORT)'
 
 # The documentation as a site, built with strict links, then served at this port; SERVE= only builds it.
 SERVE = 8000

@@ -24,10 +24,9 @@ from specahd.tracking.store import (
     VIEW,
     VIEW_TAG,
     Store,
-    main,
-    prepare_store,
     ui_address,
 )
+from specahd.tracking.ui import main, prepare_store
 from specahd.tracking.upload import SyncCursor, run_directions
 
 ROOT = Path(__file__).parent.parent.parent

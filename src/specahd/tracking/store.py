@@ -1,22 +1,18 @@
-"""The MLflow store of the runs, created once for writing and only opened for reading; and its UI.
+"""The MLflow store of the runs: created once for writing, only opened for reading.
 
 The UI stores the saved views of an experiment (columns and charts) in its tags, and lists them
 under *Views* on the runs page; ``viewStateShareKey`` in the address opens one. The server's own
 address opens a page without runs. An address without ``workflowType`` opens the UI's pages for
-chats. ``python -m specahd.tracking.store PORT`` is ``make ui``: MLflow's own server for the store
-of this folder, on a port of this machine.
+chats. :mod:`specahd.tracking.ui` starts the UI.
 """
 
-import errno
 import json
 import logging
 import os
 import re
-import socket
 import sqlite3
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from specahd.core.errors import ConfigError, FileError, UserError, WriteError
+from specahd.core.errors import FileError
 from specahd.core.extras import require
 from specahd.core.options import check_options, option
 from specahd.core.services import without_password
@@ -52,8 +48,6 @@ _SETTINGS = {
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
 """Environment variables of MLflow, set unless the user has set them."""
-# The server is for viewing only: runs write to the database themselves.
-_SERVER = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
 _WORKFLOW = "?workflowType=machine_learning"
 
 
@@ -343,67 +337,3 @@ def _chart(kind: str, metric: str, **more: Any) -> dict[str, Any]:
         "isGenerated": False,
         **more,
     }
-
-
-def free_port(text: str) -> int:
-    """Return the requested port, if this machine has it free.
-
-    Raises
-    ------
-    ConfigError
-        The text is not a port, or the port is not available.
-    """
-    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535):
-        raise ConfigError(f"Expected PORT from 1 to 65535, got {text!r}.")
-    port = int(text)
-    with socket.socket() as trial:
-        # As the server does: a server that has just ended does not block the port.
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind(("127.0.0.1", port))
-        except OSError as error:
-            reason = {errno.EADDRINUSE: "taken, perhaps by another make ui"}.get(
-                error.errno or 0, f"not to be had ({error.strerror})"
-            )
-            other = port + 1 if 1024 <= port < 65535 else PORT
-            raise ConfigError(f"Port {port} is {reason}; try make ui PORT={other}.") from None
-    return port
-
-
-def prepare_store(port: int) -> str:
-    """Create a missing store; return the message to print before the server starts.
-
-    Raises
-    ------
-    WriteError
-        The store cannot be created.
-    """
-    text = ui_address(URI, "1", port) + "\n"
-    database = sqlite_file(URI)
-    if database is None or database.exists():
-        return text
-    try:
-        Store(URI, ARTIFACTS, EXPERIMENT).connect()
-    except OSError as error:
-        raise WriteError(f"Cannot make {database}: {error.strerror}.") from None
-    return f"There is no run in {database.parent} yet: train, and it is at this address.\n{text}"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Replace this process by the server on the given port; return 2 if that is impossible."""
-    [text] = sys.argv[1:] if arguments is None else arguments
-    try:
-        port = free_port(text)
-        text = prepare_store(port)
-    except UserError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    sys.stdout.write(text)
-    sys.stdout.flush()
-    place = ["--backend-store-uri", URI, "--host", "127.0.0.1", "--port", str(port)]
-    command = [sys.executable, "-m", "mlflow", "server", "--workers", "1", *place]
-    os.execve(sys.executable, command, {**os.environ, **_SERVER})
-
-
-if __name__ == "__main__":
-    sys.exit(main())
