@@ -104,7 +104,9 @@ def measure(size, upper, lower):
         *(np.empty(SIZE, np.int64), np.empty((2 * SIZE, 3), np.int32), np.empty((2 * SIZE, 3))),
         *(np.empty((6, most)), np.empty(most, np.int64), np.empty(NOISE_PER_GROUP * groups)),
     )
-    given = search._instance, search._state, scratch
+    # That of a large instance is with other numbers of nodes.
+    inner = getattr(search, "_search", search)
+    given = inner._instance, inner._state, scratch
     spent, taken = [], 0
     for last in range(len(STAGES)):
         cut(last, upper, lower, *given, 1, groups)
@@ -113,11 +115,11 @@ def measure(size, upper, lower):
         spent.append(1e9 * (time.process_time() - began) / count)
     parts = np.diff(spent, prepend=0.0)
     order = Order(0, taken, 0.0, groups, SIZE, 0.5, 0.55, middle, middle)
-    before = counted(search)
+    before = counted(inner)
     began = time.process_time()
     search.run(upper, lower, order)
     whole = 1e9 * (time.process_time() - began)
-    made, removed, repairs, kept = (counted(search) - before).tolist()
+    made, removed, repairs, kept = (counted(inner) - before).tolist()
     # A group that became too dear is given up before all of it was put in.
     each = count / taken
     times = (made, made, removed * each, repairs * each, repairs * each, repairs * each)
