@@ -186,15 +186,11 @@ def report(folder: Path, name: str, *words: str) -> dict[str, str]:
         return sums
     run = folder / "runs" / name.replace("/", "-")
     sums = {}
-    for command_name, *options in (
-        ("evaluate", f"checkpoint={run / 'checkpoint'}", "pool=validation"),
-        ("report", f"runs={run}"),
-    ):
+    unseen = (f"checkpoint={run / 'checkpoint'}", "pool=validation", f"pools.dir={folder}/pools")
+    for command_name, options in (("evaluate", unseen), ("report", (f"runs={run}",))):
         out = folder / command_name
-        options += [f"hydra.run.dir={out}", f"pools.dir={folder / 'pools'}", "tracking=none"]
-        if command_name == "report":
-            options.pop(2)
-        done = command(command_name, *options, cwd=folder)
+        words = (*options, f"hydra.run.dir={out}", "tracking=none")
+        done = command(command_name, *words, cwd=folder)
         if done.returncode:
             return {"failed": done.stdout.decode(errors="replace")[-400:]}
         sums |= {
