@@ -1,6 +1,8 @@
 """An option of a class of a user's own: stated there, and known wherever options are."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Annotated, Any
 
 import pytest
 from hydra.utils import get_class
@@ -10,6 +12,7 @@ from specahd.api.provenance import _maker
 from specahd.config.cli import run_command
 from specahd.config.targets import check_targets, instantiate_group
 from specahd.core.errors import ConfigError
+from specahd.core.options import Option, accepted_arguments, checked, stated_options
 from specahd.design.makers import check_rounds
 from specahd.design.single import Single
 from specahd.runs.kinds import RunKind, name_kinds
@@ -84,3 +87,39 @@ def test_an_option_of_ones_own_is_recorded_and_names_runs(folder):
     assert set(name_kinds(kinds).values()) == {
         f"cvrp-method.policy.steepness={steepness}" for steepness in (3, 4)
     }
+
+
+def base(first: Annotated[int, Option("of the base", 1)] = 1, second: int = 2) -> None: ...
+
+
+@checked("group.")
+def derived(
+    own: Annotated[bool | None, Option("whether")] = None,
+    names: Annotated[Sequence[str], Option("any of", choices=("a", "b"))] = ("a",),
+    **options: Annotated[Any, base],
+) -> None: ...
+
+
+def anything(**options: Any) -> None: ...
+
+
+def test_options_handed_on_stand_for_those_of_who_takes_them():
+    found, is_open = accepted_arguments(derived)
+    assert (list(found), is_open) == (["first", "second", "own", "names"], False)
+    assert set(stated_options(derived)) == {"first", "own", "names"}
+    assert accepted_arguments(anything) == ({}, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"own": 1}, "Expected group.own to be true, false or null, got 1."),
+        ({"names": ()}, "Expected group.names among a, b, got none."),
+        ({"names": ("a", "c")}, "Expected group.names among a, b, got a, c."),
+    ],
+)
+def test_an_argument_out_of_range_is_told_with_what_is_accepted(value, words):
+    derived(own=None)
+    with pytest.raises(ConfigError) as refusal:
+        derived(**value)
+    assert str(refusal.value) == words

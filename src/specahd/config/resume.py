@@ -32,10 +32,11 @@ from specahd.runs.configuration import (
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
 
+_MAY_CHANGE = options_with(Effect.SPEED, Effect.ACCESS, Effect.REPLIES)
 CHANGEABLE = tuple(
     name
-    for name in options_with(Effect.SPEED, Effect.ACCESS, Effect.REPLIES)
-    if name != "resume" and not name.startswith("llm.")
+    for name in _MAY_CHANGE
+    if name != "resume" and not is_covered_by(name, {*_MAY_CHANGE} - {name})
 )
 """Options that may change in a resumed run; replies are never requested, or paid, twice."""
 RAISABLE = options_with(Effect.BOUND)

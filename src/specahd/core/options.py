@@ -134,14 +134,25 @@ def checked(group: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        taken = signature(function)
+
+        @functools.cache
+        def checks() -> list[tuple[str, Option, Any]]:
+            # At the first call, when all names in the annotations are defined.
+            kinds = get_type_hints(function)
+            return [
+                (name, stated, kinds[name])
+                for name, metadata in _annotations(function).items()
+                for stated in metadata
+                if isinstance(stated, Option)
+            ]
+
         @functools.wraps(function)
         def checking(*arguments: _P.args, **named: _P.kwargs) -> _T:
-            bound = signature(function).bind(*arguments, **named)
+            bound = taken.bind(*arguments, **named)
             bound.apply_defaults()
-            kinds = get_type_hints(function)
-            for name, annotated in _annotations(function).items():
-                for stated in filter(_is_option, annotated):
-                    stated.check(f"{group}{name}", bound.arguments[name], kinds[name])
+            for name, stated, kind in checks():
+                stated.check(f"{group}{name}", bound.arguments[name], kind)
             return function(*arguments, **named)
 
         return checking
@@ -161,7 +172,7 @@ def stated_options(target: Any) -> Mapping[str, Option]:
     found: dict[str, Option] = {}
     for name, metadata in _annotations(target).items():
         for stated in metadata:
-            if _is_option(stated):
+            if isinstance(stated, Option):
                 found[name] = stated
             elif callable(stated):
                 found |= stated_options(stated)
@@ -221,7 +232,3 @@ def effects(options: type, group: str = "") -> Mapping[str, Effect]:
             of_group: Any = kind
             found |= effects(of_group, f"{group}{each.name}.")
     return found
-
-
-def _is_option(stated: Any) -> bool:
-    return isinstance(stated, Option)

@@ -91,14 +91,14 @@ class ModelOptions(ServiceOptions):
     """Options of a client of a language model."""
 
     model: str = option(words="its name; null: the only one that the server has")
-    # Two services may have a model of one name each.
+    # It changes results: two services may have different models of one name.
     base_url: str = option(words="its address, before /chat/completions")
     input_price: float = option(
         0.0, "US dollars for a million tokens of prompts", 0, effect=Effect.ACCESS
     )
     cached_input_price: float | None = option(
         None,
-        "the same for tokens that the service has seen before; null: the same",
+        "for tokens that the service has seen before; null: input_price",
         0,
         effect=Effect.ACCESS,
     )
