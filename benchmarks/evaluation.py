@@ -18,16 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from heuristics import CVRP_LOWER, NAME, TSP_LOWER
 from runs import ROOT
-from specahd.core.program import Level, Program, Tier
-from specahd.core.settings import CallLimits, TierRule
-from specahd.problems.cvrp import compiled as cvrp_compiled
+from specahd.core.program import Level, Program
+from specahd.core.settings import CallLimits
 from specahd.problems.cvrp import construct as cvrp_construct
 from specahd.problems.cvrp.problem import CVRP
-from specahd.problems.tsp import compiled as tsp_compiled
 from specahd.problems.tsp import construct as tsp_construct
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
@@ -86,48 +83,11 @@ class Recorder:
         return self._program(*arguments)
 
 
-@njit
-def bare_cvrp(programs, current, candidates, ends, rest, demands, distances):
-    program = programs[0]
-    total = 0
-    start = 0
-    for call in range(len(current)):
-        waiting = candidates[start : ends[call]]
-        total += program(current[call], 0, waiting, rest[call], demands, distances)
-        start = ends[call]
-    return total
-
-
-@njit
-def bare_tsp(programs, current, candidates, ends, distances):
-    program = programs[0]
-    total = 0
-    start = 0
-    last = len(distances) - 1
-    for call in range(len(current)):
-        total += program(current[call], last, candidates[start : ends[call]], distances)
-        start = ends[call]
-    return total
-
-
-def replay(kind: str, calls: list[tuple[object, ...]], program: object) -> Callable[[], object]:
-    """Return what makes the recorded calls of a compiled program and nothing else."""
-    current = np.array([call[0] for call in calls])
-    candidates = np.concatenate([call[2] for call in calls])
-    ends = np.cumsum([len(call[2]) for call in calls])
-    candidates.flags.writeable = False
-    if kind == "tsp":
-        return lambda: bare_tsp(program, current, candidates, ends, calls[0][3])
-    rest = np.array([call[3] for call in calls])
-    return lambda: bare_cvrp(program, current, candidates, ends, rest, calls[0][4], calls[0][5])
-
-
 def construction(kind: str, repeats: int) -> dict[str, float]:
-    """Time the construction of complete instances in both tiers, and the bare calls."""
+    """Time the construction of complete instances, and the bare calls."""
     source = CVRP_LOWER if kind == "cvrp" else TSP_LOWER
     runner = cvrp_construct.rebuild if kind == "cvrp" else tsp_construct.rebuild
-    compiled = cvrp_compiled.REBUILD if kind == "cvrp" else tsp_compiled.REBUILD
-    plain, fast = define(source), compiled.translate(source, NAME)
+    plain = define(source)
     # A complete tour starts and ends at node 0.
     nodes = np.arange(1, SIZE + 1) if kind == "cvrp" else np.append(np.arange(SIZE), 0)
     seconds: dict[str, list[float]] = {}
@@ -136,10 +96,8 @@ def construction(kind: str, repeats: int) -> dict[str, float]:
         runner(recorder, arrays, (nodes,))
         calls = recorder.calls
         works = {
-            "interpreted": lambda: runner(plain, arrays, (nodes,)),  # noqa: B023
-            "interpreted, bare calls": lambda: [plain(*call) for call in calls],  # noqa: B023
-            "compiled": lambda: compiled(fast, arrays, (nodes,)),  # noqa: B023
-            "compiled, bare calls": replay(kind, calls, fast),
+            "specahd": lambda: runner(plain, arrays, (nodes,)),  # noqa: B023
+            "bare calls": lambda: [plain(*call) for call in calls],  # noqa: B023
         }
         with np.errstate(all="ignore"):
             for name, work in works.items():
@@ -147,7 +105,7 @@ def construction(kind: str, repeats: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def evaluator_of_pool(tiers: TierRule) -> tuple[Evaluator, list[RepairTask]]:
+def evaluator_of_pool() -> tuple[Evaluator, list[RepairTask]]:
     """Return an evaluator of the 256 CVRP instances, each one task: build it completely."""
     problem = CVRP(max_size=1000)
     cases = make_cases(problem, problem.generate("lower_train", 2024))
@@ -155,14 +113,14 @@ def evaluator_of_pool(tiers: TierRule) -> tuple[Evaluator, list[RepairTask]]:
         RepairTask(case.instance.name, index, Region(tuple(range(1, case.instance.size + 1))), ())
         for index, case in enumerate(cases)
     ]
-    return Evaluator(problem, cases, share_arrays(problem, cases), CallLimits(), tiers), tasks
+    return Evaluator(problem, cases, share_arrays(problem, cases), CallLimits()), tasks
 
 
-def end_to_end(tier: Tier, repeats: int) -> float:
+def end_to_end(repeats: int) -> float:
     """Time guard, fork, the 256-instance pool, check and score of one program."""
-    evaluator, tasks = evaluator_of_pool(TierRule("interpreted"))
+    evaluator, tasks = evaluator_of_pool()
     contract = contracts(CVRP().operator)[Level.LOWER]
-    program = Program("h", Level.LOWER, CVRP_LOWER, "", "i1", tier=tier, contract="append")
+    program = Program("h", Level.LOWER, CVRP_LOWER, "", "i1", contract="append")
 
     def work() -> None:
         if guard(program.source, contract.name, contract.arguments) is not None:
@@ -219,14 +177,13 @@ def main() -> None:
         print(f"  LLM4AD                   {1e3 * peer[kind]:9.3f}")
         for name, value in ours.items():
             print(f"  {name:24s} {1e3 * value:9.3f}  LLM4AD / this {peer[kind] / value:6.1f}")
-        for tier in ("interpreted", "compiled"):
-            ratio = ours[tier] / ours[f"{tier}, bare calls"]
-            print(f"  {tier} / its bare calls: {ratio:.3f}")
+        print(f"  specahd / bare calls: {ours['specahd'] / ours['bare calls']:.3f}")
     print("cvrp, 256 instances end to end, ms")
     print(f"  LLM4AD                   {1e3 * peer['pool']:9.1f}")
-    for tier in Tier:
-        value = end_to_end(tier, max(3, repeats // 2))
-        print(f"  {tier:24s} {1e3 * value:9.1f}  LLM4AD / this {peer['pool'] / value:6.1f}")
+    value = end_to_end(max(3, repeats // 2))
+    print(
+        f"  specahd                  {1e3 * value:9.1f}  LLM4AD / this {peer['pool'] / value:6.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def test_a_method_sets_the_options_of_other_groups_as_for_the_command(name, prob
     chosen = method_of(name, config.problem._target_)
     base = method_of("specahd", config.problem._target_)
     assert chosen.rounds.keywords["policy"].keywords == base.rounds.keywords["policy"].keywords
-    assert set(chosen.options) == {"search", "tiers", "problem"}
+    assert set(chosen.options) == {"search", "problem"}
     for group, options in chosen.options.items():
         assert options == {name: config[group][name] for name in options}
 

@@ -7,6 +7,7 @@ that they hide nothing.
 import json
 import random
 from dataclasses import replace
+from shutil import copytree
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from frozen import freeze_seeds
 from specahd.api.problems import checkpoint_problem
 from specahd.checkpoint import freeze, thaw
 from specahd.core.errors import CheckpointError
+from specahd.engine.builtin_programs import SHIPPED
 from specahd.model import SpecAHDModel
 
 
@@ -194,11 +196,14 @@ def test_an_id_that_leads_elsewhere_is_neither_read_nor_written(place):
 
 
 def test_a_checkpoint_of_another_descriptor_or_tier_is_refused(place):
+    searched = copytree(SHIPPED / "cvrp", place / "shipped")
+    rewrite(searched, lambda manifest: manifest["upper"].update(tier="interpreted"))
+    with pytest.raises(CheckpointError, match=r"select_customer_groups is always compiled"):
+        checkpoint_problem(thaw(searched))
     checkpoint = freeze_seeds("cvrp", place / "checkpoint")
-    rewrite(checkpoint, lambda manifest: manifest["upper"].update(tier="compiled"))
-    with pytest.raises(CheckpointError, match=r"upper-seed: .* is always interpreted"):
-        checkpoint_problem(thaw(checkpoint))
-    rewrite(checkpoint, lambda manifest: manifest["upper"].update(tier="interpreted"))
+    # As earlier versions could run it.
+    rewrite(checkpoint, lambda manifest: manifest["repertoire"][0].update(tier="compiled"))
+    checkpoint_problem(thaw(checkpoint))
     rewrite(checkpoint, lambda manifest: manifest.update(problem="tsp"))
     with pytest.raises(CheckpointError):
         checkpoint_problem(thaw(checkpoint))

@@ -18,7 +18,7 @@ from specahd.checkpoint import freeze, thaw
 from specahd.config import files
 from specahd.core.budget import Budget
 from specahd.core.program import Level
-from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
+from specahd.core.settings import CallLimits, Penalty, Pools, Settings
 from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
@@ -84,7 +84,6 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
             "accept": "improving",
         },
         "limits": {"upper_call": 120.0, "lower_call": 10.0, "candidate": 120.0, "memory_gb": 2.0},
-        "tiers": {"choose": "auto", "steps": 30_000, "probes": 8},
         "pools": {"seed": 5, "manifest": hashlib.sha256(b"{}").hexdigest()},
     }
 
@@ -99,7 +98,6 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
         {"settings": Settings(tries=2)},
         {"settings": Settings(uppers=2, passes=2)},
         {"settings": Settings(penalty=Penalty(empty=0.5))},
-        {"tiers": TierRule(steps=1)},
         {"execution": Execution(limits=CallLimits(lower_call=1.0))},
         {"method": partial(Coupled, policy=partial(EoH, population=9))},
         {"method": partial(Coupled, policy=EoH, upper=EoH)},

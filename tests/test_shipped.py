@@ -43,7 +43,7 @@ def test_it_is_of_the_configuration_beside_it(name):
     assert frozen.neighbours == asked["search"]["neighbours"]
     assert len(frozen.repertoire) <= asked["search"]["repertoire_size"]
     frozen.admit(make_problem(name, **options))
-    for group in ("budget", "search", "limits", "tiers"):
+    for group in ("budget", "search", "limits"):
         told = frozen.training[group]
         assert told == {option: asked[group][option] for option in told}
     assert frozen.training["seed"] == asked["seed"]

@@ -38,13 +38,11 @@ def loaded_here(runners: tuple[str, ...], compiling: bool) -> None:
 
 @functools.cache
 def remember_compiled() -> None:
-    """Warm up, and have nothing compiled twice, here or in those that inherit it."""
+    """Have nothing compiled twice, here or in those that inherit it."""
     from specahd.engine import runner as engine_runner
     from specahd.routing.compiled import runner
 
-    runner.warm_up = functools.cache(runner.warm_up)
     runner.compiled = engine_runner.compiled = functools.cache(runner.compiled)
-    runner.warm_up()
 
 
 def compile_seeds(runners: tuple[str, ...]) -> None:
@@ -57,8 +55,8 @@ def compile_seeds(runners: tuple[str, ...]) -> None:
         problem = getattr(module, package.upper())
         for operator in problem().operators:
             for contract in contracts(problem(repair=operator).operator).values():
-                if contract.compiled in runners:
-                    runner = zygote._load(contract.compiled)
+                if contract.runner in runners:
+                    runner = zygote._load(contract.runner)
                     for program in contract.seeds:
                         compiled(program.source, contract.name, runner._arguments, runner._answer)
 

@@ -30,7 +30,6 @@ from specahd.core.events import Observer
 from specahd.core.extras import require
 from specahd.core.folders import write_errors
 from specahd.core.loop_cache import VARIABLE, digest, folder_to_write, folders
-from specahd.core.settings import TierRule
 from specahd.engine.builtin_programs import SHIPPED
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
@@ -119,7 +118,6 @@ def _train(problem: AnyProblem, operator: str, scratch: Path) -> None:
         out=scratch / "run",
         pools=scratch / "pools",
         execution=Execution(executor=partial(LocalExecutor, workers=1)),
-        tiers=TierRule(choose="compiled"),
         observer=Observer(),
     )
 

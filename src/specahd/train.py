@@ -113,7 +113,6 @@ def _plan(config: DictConfig) -> "TrainingPlan":
         seed=options.seed,
         settings=options.search,
         execution=Execution(executor, options.limits, require=options.sandbox.require),
-        tiers=options.tiers,
         pools=options.pools,
     )
 

@@ -15,7 +15,7 @@ from specahd.config import CONF_DIR
 from specahd.config.schemas import SCHEMAS, register_schemas
 from specahd.core.budget import Budget
 from specahd.core.serving import ServerSettings
-from specahd.core.settings import CallLimits, Confinement, Penalty, Pools, Settings, TierRule
+from specahd.core.settings import CallLimits, Confinement, Penalty, Pools, Settings
 
 NUMBERS = (int, float, int | None, float | None)
 
@@ -45,7 +45,6 @@ def test_the_groups_of_options_are_the_classes_of_the_library():
         "search": Settings,
         "limits": CallLimits,
         "sandbox": Confinement,
-        "tiers": TierRule,
     }
     assert get_type_hints(Settings)["penalty"] is Penalty
     assert SCHEMAS["embed"] is ServerSettings
@@ -59,7 +58,7 @@ def test_what_is_composed_makes_the_classes_of_the_library():
     assert made.search == Settings(penalty=Penalty(empty=0.5))
     assert made.limits == CallLimits(memory_gb=1)
     assert (made.budget.name, made.budget) == ("pilot", load_budget("pilot"))
-    assert (made.pools, made.tiers, made.sandbox) == (Pools(), TierRule(), Confinement())
+    assert (made.pools, made.sandbox) == (Pools(), Confinement())
 
 
 def test_no_command_says_again_what_the_library_says():

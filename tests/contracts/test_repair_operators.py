@@ -50,9 +50,7 @@ DESCRIBED = pytest.mark.parametrize(
 def seed_runner(problem, level, instance, seed=None):
     """Return a runner with a seed program of a level: from inputs to what it returns."""
     contract = contracts(problem.operator)[level]
-    run, program = seed_program(
-        contract.runner or contract.compiled, contract.name, (seed or contract.seed).source
-    )
+    run, program = seed_program(contract.runner, contract.name, (seed or contract.seed).source)
     return functools.partial(run, program, arrays_of(problem, instance))
 
 

@@ -13,7 +13,6 @@ from specahd.core.settings import (
     Penalty,
     Pools,
     Settings,
-    TierRule,
     check_workers,
 )
 
@@ -24,7 +23,6 @@ DEFAULTS = {
     "search.penalty": Penalty(),
     "search": Settings(),
     "limits": CallLimits(),
-    "tiers": TierRule(),
     "sandbox": Confinement(),
 }
 WRONG = {
@@ -57,9 +55,6 @@ WRONG = {
     "limits.lower_call": [0],
     "limits.candidate": [0],
     "limits.memory_gb": [0, -1],
-    "tiers.choose": ["fast"],
-    "tiers.steps": [-1],
-    "tiers.probes": [0],
     "sandbox.require": ["perhaps"],
 }
 # Any text, a whole group, or what only goes with another value.
@@ -94,14 +89,6 @@ def test_workers_are_a_number_in_range(workers):
         check_workers(workers)
 
 
-@pytest.mark.parametrize(
-    ("rule", "compiled"),
-    [("auto", [False, True]), ("interpreted", [False, False]), ("compiled", [True, True])],
-)
-def test_the_rule_says_what_is_compiled(rule, compiled):
-    assert [TierRule(rule, steps=10).applies(steps) for steps in (9, 10)] == compiled
-
-
 def test_each_of_several_upper_programs_has_a_pass():
     assert Settings(uppers=3, passes=3).uppers == 3
     with pytest.raises(
@@ -110,7 +97,7 @@ def test_each_of_several_upper_programs_has_a_pass():
         Settings(uppers=3, passes=2)
 
 
-@pytest.mark.parametrize("options", [Budget, CallLimits, Penalty, Pools, Settings, TierRule])
+@pytest.mark.parametrize("options", [Budget, CallLimits, Penalty, Pools, Settings])
 def test_a_line_of_help_states_no_other_range_than_the_one_that_is_checked(options):
     for each in fields(options):
         if "words" in each.metadata:

@@ -37,16 +37,13 @@ class TwoHeaps:
     def __init__(self, runner: Any, programs: int) -> None:
         self._runner = runner
         self._programs = programs
-        self.interpreted = runner.interpreted
         self.translate = runner.translate
         self._kept: list[Any] = []
 
     def warm_up(self) -> None:
         self._runner.warm_up()
         for index in range(self._programs):
-            source = random_program(
-                np.random.default_rng([99, index]), "answer", once.KINDS, None, False
-            )
+            source = random_program(np.random.default_rng([99, index]), "answer", once.KINDS)
             try:
                 once.COMPILED.translate(source, "answer")
             except Exception:  # noqa: BLE001  most of them are not compiled

@@ -1,13 +1,10 @@
-"""Runners that call a program once and answer with what it returned, in both tiers.
-
-A construction loop shows a wrong answer only if it leads to another route; these show all of it.
-"""
+"""Runners that call a program once and answer with what it returned, in both tiers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
@@ -18,8 +15,8 @@ from specahd.routing.compiled.runner import (
     REAL,
     REALS,
     VECTOR,
-    CompiledRunner,
-    program_type,
+    compiled,
+    in_list,
 )
 
 KINDS = {
@@ -59,7 +56,10 @@ def one_more(
     return Answer([answer + 1])
 
 
-@njit(NUMBER(program_type(_ARGUMENTS, NUMBER), *_ARGUMENTS), cache=True)
+_FUNCTION = types.FunctionType(NUMBER(*_ARGUMENTS))
+
+
+@njit(NUMBER(types.ListType(_FUNCTION), *_ARGUMENTS), cache=True)
 def _answer(
     programs: Any,
     place: int,
@@ -73,19 +73,38 @@ def _answer(
     return programs[0](place, total, level, nodes, amounts, weights, matrix)
 
 
-def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[Any]) -> Answer:
+class CompiledRunner:
+    """Calls compiled programs."""
+
+    def __init__(self, run: Callable[..., Answer]) -> None:
+        self._run = run
+        self._hold = njit(types.ListType(_FUNCTION)(_FUNCTION), cache=True)(in_list)
+        # The numba list holds addresses only; these references keep the programs alive.
+        self._programs: list[Any] = []
+
+    def warm_up(self) -> None:
+        """Do nothing: each program is compiled in its child."""
+
+    def translate(self, source: str, name: str) -> Any:
+        program = compiled(source, name, _ARGUMENTS, NUMBER)
+        self._programs.append(program)
+        return self._hold(program)
+
+    def __call__(self, program: Any, arrays: Mapping[str, Any], inputs: Sequence[Any]) -> Answer:
+        return self._run(program, arrays)
+
+
+def _once(programs: Any, arrays: Mapping[str, Any]) -> Answer:
     answer = _answer(programs, *_given(arrays))
     if answer == NO_ANSWER:
         raise InvalidAnswer("Expected a node, got None.")
     return Answer([np.array([answer])])
 
 
-COMPILED = CompiledRunner(_ARGUMENTS, NUMBER, _run, interpreted)
-
-
-def _read_unwritten(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[Any]) -> Answer:
+def _read_unwritten(programs: Any, arrays: Mapping[str, Any]) -> Answer:
     """Answer with what nobody wrote, as no tier should."""
     return Answer([np.empty(4096, np.int64)[2000:2001]])
 
 
-STALE = CompiledRunner(_ARGUMENTS, NUMBER, _read_unwritten, interpreted)
+COMPILED = CompiledRunner(_once)
+STALE = CompiledRunner(_read_unwritten)

@@ -43,23 +43,16 @@ _EVERY = [
 ]
 
 
-def random_program(
-    rng: np.random.Generator, name: str, kinds: Mapping[str, str], pool: str | None, pair: bool
-) -> str:
+def random_program(rng: np.random.Generator, name: str, kinds: Mapping[str, str]) -> str:
     """Draw a program that the guard lets pass.
 
     Parameters
     ----------
     name, kinds
         Its name, and the kind of each of its arguments.
-    pool
-        The argument (an array of integers) of which most answers are entries; None if any
-        integer is an answer.
-    pair
-        An answer is two integers.
     """
     while True:
-        source = _Draft(rng, kinds, pool, pair).program(name)
+        source = _Draft(rng, kinds).program(name)
         if guard(source, name, list(kinds)) is None:
             return source
 
@@ -67,12 +60,8 @@ def random_program(
 class _Draft:
     """One program while it is written: its lines, and the kinds of its variables."""
 
-    def __init__(
-        self, rng: np.random.Generator, kinds: Mapping[str, str], pool: str | None, pair: bool
-    ) -> None:
+    def __init__(self, rng: np.random.Generator, kinds: Mapping[str, str]) -> None:
         self._rng = rng
-        self._pool = pool
-        self._pair = pair
         self._plain = rng.random() < _PLAIN
         self._words = WORDS | COMMON_WORDS if self._plain else WORDS
         self._arguments = dict(kinds)
@@ -163,15 +152,9 @@ class _Draft:
             return self._filled(self._weighted(ODD_ANSWERS), 2)
         names = [name for name in self._scope if name not in self._arguments]
         chosen = names[-3:] or list(self._arguments)
-        total = " + ".join(
+        return " + ".join(
             self._filled(self._weighted(FOLDS[self._scope[name]]), 1, name) for name in chosen
         )
-        if self._pool is not None and self._chance(0.8):
-            total = f"{self._pool}[({total}) % len({self._pool})]"
-        return self._paired(total)
-
-    def _paired(self, answer: str) -> str:
-        return f"{answer}, {self._value('int', 1)}" if self._pair else answer
 
     # Statements
 
@@ -298,5 +281,5 @@ class _Draft:
 
     def _early(self, depth: int, _: int) -> None:
         self._write(depth, f"if {self._value('truth', 2)}:")
-        answers = [self._paired(self._value("int", 2)), "None"]
+        answers = [self._value("int", 2), "None"]
         self._write(depth + 1, f"return {self._one_of(answers)}")

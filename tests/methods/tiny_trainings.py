@@ -71,10 +71,10 @@ class LentWorkers(Execution):
     executor: partial = ALONE
     lent: dict = field(default_factory=dict)
 
-    def start(self, problem, cases, tiers=None):
+    def start(self, problem, cases):
         key = problem.name, problem.repair
         if key not in self.lent:
-            self.lent[key] = _Lent(super().start(problem, cases, tiers))
+            self.lent[key] = _Lent(super().start(problem, cases))
         return self.lent[key]
 
     def close(self):

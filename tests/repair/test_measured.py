@@ -4,7 +4,6 @@ import pytest
 
 from specahd.core.program import Outcome
 from specahd.repair.evaluator import (
-    TierRule,
     UpperResult,
     _mean_descriptor,
     _summary,
@@ -39,20 +38,6 @@ def test_one_answer_makes_a_program_ok_else_its_most_frequent_failure_stands(out
 def test_outcomes_are_counted_in_the_order_of_their_names():
     responses = [response for response, _ in pairs("timeout", "ok", "crashed", "ok")]
     assert list(count_outcomes(responses).items()) == [("crashed", 1), ("ok", 2), ("timeout", 1)]
-
-
-@pytest.mark.parametrize(
-    ("rule", "steps", "applies"),
-    [
-        (TierRule(steps=10), 9, False),
-        (TierRule(steps=10), 10, True),
-        (TierRule(steps=0), 0, True),
-        (TierRule("interpreted", steps=0), 99, False),
-        (TierRule("compiled", steps=10), 9, True),
-    ],
-)
-def test_a_program_is_compiled_from_so_many_steps_on(rule, steps, applies):
-    assert rule.applies(steps) is applies
 
 
 def test_regions_are_described_by_their_mean_to_six_digits():

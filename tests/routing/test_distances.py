@@ -25,7 +25,6 @@ from specahd.repair.passes import repair_case
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem
 from specahd.routing import distances, local
-from specahd.routing.compiled import runner
 from specahd.routing.distances import ComputedDistances, NoWholeMatrix
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
@@ -102,8 +101,8 @@ def test_kernels_and_regions_have_the_same_distances(convention):
     kinds = (distances_of(coords, convention, None), distances_of(coords, convention, matrix))
     for start, end in [(0, 0), (3, 17), (39, 2)]:
         assert {leg_length(kind, start, end) for kind in kinds} == {matrix[start, end]}
-    for cut in (local.local_distances, runner.local_distances):
-        np.testing.assert_array_equal(cut(computed, SOME[:4]), cut(matrix, SOME[:4]), strict=True)
+    cut = local.local_distances
+    np.testing.assert_array_equal(cut(computed, SOME[:4]), cut(matrix, SOME[:4]), strict=True)
 
 
 def test_parts_too_large_for_one_array_read_like_the_matrix_again(monkeypatch):

@@ -90,7 +90,7 @@ ON_TOURS = {
 def shown(contract):
     """Return a reply to a request for the contract, and the program that it holds."""
     idea, body = IDEAS[contract.name]
-    if "tsp.engine" in (contract.compiled or ""):
+    if "tsp.engine" in contract.runner:
         for word, other in ON_TOURS.items():
             idea, body = idea.replace(word, other), body.replace(word, other)
     reply = f"{{{idea}}}\n\ndef {contract.name}({', '.join(contract.arguments)}):\n{body}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specahd.api.solving import Solved, solve
     from specahd.api.training import train
     from specahd.core.budget import Budget
-    from specahd.core.settings import CallLimits, Penalty, Settings, TierRule
+    from specahd.core.settings import CallLimits, Penalty, Settings
     from specahd.repair.execution import Execution
 
 _MODULES = {
@@ -40,7 +40,6 @@ _MODULES = {
     "Settings": "specahd.core.settings",
     "Solution": "specahd.api.solutions",
     "Solved": "specahd.api.solving",
-    "TierRule": "specahd.core.settings",
     "Training": "specahd.api.plans",
     "evaluate": "specahd.api.evaluation",
     "load": "specahd.api.checkpoints",
@@ -63,7 +62,6 @@ __all__ = [
     "Settings",
     "Solution",
     "Solved",
-    "TierRule",
     "Training",
     "evaluate",
     "load",

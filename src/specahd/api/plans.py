@@ -19,7 +19,7 @@ from specahd.core.journal import Record
 from specahd.core.plain import printable
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
-from specahd.core.settings import Pools, Settings, TierRule
+from specahd.core.settings import Pools, Settings
 from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.makers import check_rounds
 from specahd.llm.recorded import Recorded
@@ -142,7 +142,6 @@ class TrainingPlan:
     seed: int
     settings: Settings
     execution: Execution = field(default_factory=Execution)
-    tiers: TierRule = field(default_factory=TierRule)
     pools: Pools = field(default_factory=Pools)
 
     @property
@@ -311,7 +310,7 @@ def run_training(
         describe(draft)
         save_sandbox(sandbox, draft)
         save_machine(draft)
-    executor = plan.execution.start(plan.problem, cases, plan.tiers)
+    executor = plan.execution.start(plan.problem, cases)
     try:
         observer.on_start(plan.budget.programs, directory)
         ledger = Ledger(plan.budget.programs)

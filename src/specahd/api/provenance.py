@@ -30,9 +30,9 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``seed``; ``method`` with all of its options; ``memory`` by level; ``budget``, ``search``,
-        ``limits`` and ``tiers`` with their options; ``pools``: their seed and the SHA-256 of
-        their manifest. A given repertoire is recorded as the SHA-256 of its ``SHA256SUMS``.
+        ``seed``; ``method`` with all of its options; ``memory`` by level; ``budget``, ``search``
+        and ``limits`` with their options; ``pools``: their seed and the SHA-256 of their
+        manifest. A given repertoire is recorded as the SHA-256 of its ``SHA256SUMS``.
 
     Raises
     ------
@@ -43,7 +43,6 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
         "budget": asdict(plan.budget),
         "search": asdict(plan.settings),
         "limits": asdict(plan.execution.limits),
-        "tiers": asdict(plan.tiers),
     }
     for name in effects(RunOptions):
         group, _, option = name.partition(".")

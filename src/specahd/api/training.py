@@ -14,7 +14,7 @@ from specahd.core.extras import require
 from specahd.core.program import Level
 from specahd.core.proposer import Proposer
 from specahd.core.ranges import check_range
-from specahd.core.settings import POOLS_SEED, Pools, Settings, TierRule
+from specahd.core.settings import POOLS_SEED, Pools, Settings
 from specahd.memory.memory import Memory
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
@@ -32,7 +32,6 @@ def train(
     settings: Settings | None = None,
     memory: Callable[[], Memory] | str | None = None,
     execution: Execution | None = None,
-    tiers: TierRule | None = None,
     pools: str | Path = "pools",
     pools_seed: int = POOLS_SEED,
     resume: bool = False,
@@ -53,7 +52,7 @@ def train(
         method means the same: ``EoH`` is ``"eoh"``, and ``partial(EoH, population=5)`` is it with
         another population. Or what makes rounds: ``partial(Coupled, policy=EoH)`` is the coupled
         search with a search method, which may be your own. What the file sets besides holds where
-        nothing is given: ``search`` for ``settings``, ``tiers``, and ``problem`` for a name.
+        nothing is given: ``search`` for ``settings``, and ``problem`` for a name.
     budget
         A :class:`~specahd.core.budget.Budget`, or the name of a file of ``conf/budget``.
     seed
@@ -65,8 +64,6 @@ def train(
         under ``search``.
     execution
         Options of the execution of programs; None: two sandboxed processes on this machine.
-    tiers
-        Rule for which lower programs are compiled; None: the default rule.
     pools, pools_seed
         Directory of the instance pools and their seed. Missing pools are written there.
     resume
@@ -126,7 +123,6 @@ def train(
         seed=seed,
         settings=settings or Settings(**chosen.options.get("search", {})),
         execution=execution or Execution(),
-        tiers=tiers or TierRule(**chosen.options.get("tiers", {})),
         pools=Pools(str(pools), pools_seed),
     )
     return run_training(plan, directory, heard, repeat=resume, longer=resume)

@@ -31,7 +31,7 @@ class MethodChoice:
     memory
         The choice of ``memory`` that comes with it; None if it leaves the default.
     options
-        Options of other groups that it sets, by group: ``search``, ``tiers``, ``problem``.
+        Options of other groups that it sets, by group: ``search``, ``problem``.
     """
 
     rounds: "partial[Any]"

@@ -42,12 +42,9 @@ class Contract:
     task
         One paragraph that describes the problem to a language model.
     runner
-        ``package.module:function`` that the sandbox child calls with
-        ``(program, arrays, inputs)`` to run the program once; the module must
-        import quickly (NumPy and the standard library only). Empty where all programs run compiled.
-    compiled
-        ``package.module:name`` of the compiled twin of ``runner``
-        (:class:`specahd.routing.compiled.runner.CompiledRunner`), None if there is none.
+        ``package.module:name`` of what the sandbox child calls with ``(program, arrays, inputs)``
+        to run the program once. The module must import quickly (NumPy and the standard library
+        only), unless its runner compiles programs (:mod:`specahd.engine.runner`).
     vocabulary
         Grammar from which the offline proposer composes bodies; None if only language models
         can write programs of the contract.
@@ -55,8 +52,8 @@ class Contract:
         The document for searches that accept rebuilt parts which make the solution dearer; empty
         if ``document`` fits these searches too.
     tier
-        The tier in which all programs run; None if a rule chooses one for each program. A program
-        that must run compiled but cannot be compiled has the outcome ``not_compiled``.
+        The tier in which all programs run. One that must run compiled but cannot be compiled has
+        the outcome ``not_compiled``.
     rules
         Prompt text on the rules for these programs beyond those of all contracts, and on how often
         they are called. It replaces the text of the level; empty for the level's text.
@@ -75,9 +72,8 @@ class Contract:
     task: str
     runner: str
     vocabulary: Vocabulary | None = None
-    compiled: str | None = None
     dearer: str = ""
-    tier: Tier | None = None
+    tier: Tier = Tier.INTERPRETED
     rules: tuple[str, ...] = ()
     others: tuple[Program, ...] = ()
     varied: tuple[Program, ...] = ()
@@ -110,10 +106,9 @@ class Contract:
         idea: str,
         task: str,
         interface: Interface | None = None,
-        runner: Callable[..., Any] | None = None,
+        runner: Callable[..., Any] | str,
         vocabulary: Vocabulary | None = None,
-        compiled: str | None = None,
-        tier: Tier | None = None,
+        tier: Tier = Tier.INTERPRETED,
         rules: tuple[str, ...] = (),
         others: Sequence[tuple[Callable[..., Any], str]] = (),
         varied: Sequence[tuple[Callable[..., Any] | Body, str]] = (),
@@ -124,6 +119,8 @@ class Contract:
         ----------
         interface
             The programs' arguments and answer; None if the seed function defines them itself.
+        runner
+            The function itself, or its ``package.module:name``.
         others, varied
             Further functions or bodies, each with its idea. A function may have some of the
             contract's arguments only; its program gets all of them.
@@ -160,9 +157,10 @@ class Contract:
             document=document,
             seed=program,
             task=task,
-            runner="" if runner is None else f"{runner.__module__}:{runner.__qualname__}",
+            runner=runner
+            if isinstance(runner, str)
+            else f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
-            compiled=compiled,
             dearer=dearer,
             tier=tier,
             rules=rules,

@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 
 
 class Tier(StrEnum):
-    """Modes of running a program, which stores its tier: NumPy and numba differ in last bits."""
+    """Modes of running a program; its contract says which."""
 
     INTERPRETED = "interpreted"
     COMPILED = "compiled"
@@ -58,7 +58,7 @@ class Program:
     parents, skills
         Identifiers of the programs and skill records in the request.
     tier
-        The tier in which it runs, fixed when it is first measured; None before.
+        The tier in which it was measured; None before.
     contract
         The ``id`` of the contract that it was written for.
     """

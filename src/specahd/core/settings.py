@@ -14,7 +14,6 @@ from specahd.core.options import Effect, Option, check_options, option
 
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
-TIERS = ("auto", "interpreted", "compiled")
 REPEATS = ("uppers", "passes", "tries")
 SEEDS = ("single", "varied")
 INCUMBENTS = ("baseline", "repaired")
@@ -169,39 +168,6 @@ class CallLimits:
         return int(self.memory_gb * 2**30)
 
 
-@dataclass(frozen=True, slots=True)
-class TierRule:
-    """The rule that selects the lower programs to compile (``tiers``), by counts, not by seconds.
-
-    A program runs compiled only if numba accepts it, and if it acts alike in both tiers on
-    ``probes`` of its first tasks.
-
-    Parameters
-    ----------
-    choose
-        ``auto`` compiles a program when its first tasks take ``steps`` construction steps or
-        more in all; ``interpreted`` compiles none, ``compiled`` every one.
-
-    Raises
-    ------
-    ConfigError
-        A value is out of its range.
-    """
-
-    choose: str = option(
-        "auto", "which lower programs are compiled: auto, interpreted, compiled", choices=TIERS
-    )
-    steps: int = option(30_000, "auto compiles those with so many construction steps to make", 0)
-    probes: int = option(8, "tasks on which compiled and interpreted must act alike", 1)
-
-    def __post_init__(self) -> None:
-        check_options(self, "tiers.")
-
-    def applies(self, steps: int) -> bool:
-        """Return whether to compile a program whose first tasks take ``steps`` steps."""
-        return self.choose == "compiled" or (self.choose == "auto" and steps >= self.steps)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Confinement:
     """The requirement on the sandbox layers that a host supports (``sandbox``).
@@ -323,7 +289,6 @@ class RunOptions:
     search: Settings = option(default_factory=Settings)
     limits: CallLimits = option(default_factory=CallLimits)
     sandbox: Confinement = option(default_factory=Confinement, effect=Effect.ACCESS)
-    tiers: TierRule = option(default_factory=TierRule)
 
 
 WORKERS = Option("worker processes, 1 to 64; no result depends on it", 1, 64, effect=Effect.SPEED)

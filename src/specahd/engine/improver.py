@@ -263,7 +263,7 @@ def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
 def runners(problem: AnyProblem) -> list[str]:
     """Return the runner of a problem's upper programs, and that of its lower ones."""
     contracts = problem.contracts
-    return [contract.compiled for contract in (contracts.ORDERED_GROUPS, contracts.INSERTION)]
+    return [contract.runner for contract in (contracts.ORDERED_GROUPS, contracts.INSERTION)]
 
 
 def launched(

@@ -138,12 +138,6 @@ class EngineProgram:
     def _compiled(self, source: str, name: str, kept: bool = False) -> Any:
         return compiled(source, name, self._arguments, self._answer, kept)
 
-    def interpreted(
-        self, program: Callable[..., Any], arrays: Arrays, inputs: Sequence[IntArray]
-    ) -> Answer:
-        """Raise RuntimeError, because slices run only compiled."""
-        raise RuntimeError("a program of the engine raised")
-
 
 class UpperProgram(EngineProgram):
     """Runner of upper programs: compiles them, and runs slices with them and the lower programs.

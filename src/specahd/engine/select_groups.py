@@ -291,7 +291,7 @@ def contract(
     *,
     goal: str,
     vocabulary: Vocabulary,
-    compiled: str,
+    runner: str,
     words: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,
 ) -> Contract:
@@ -305,7 +305,7 @@ def contract(
         The seed function.
     goal
         The description of the problem, in whole sentences.
-    compiled
+    runner
         The engine of the problem.
     words
         The replacements of words for a problem without routes (:func:`said`).
@@ -326,7 +326,7 @@ def contract(
             "solution as it then is.",
             words,
         ),
-        compiled=compiled,
+        runner=runner,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
         rules=(*RULES, substitute_terms(_PACE, words)),

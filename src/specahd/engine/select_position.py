@@ -174,7 +174,7 @@ def contract(
     seed: Callable[..., Any] = seeds.least_detour,
     *,
     goal: str,
-    compiled: str,
+    runner: str,
     vocabulary: Vocabulary,
     idea: str = "Insert at the position with the least detour.",
     words: Mapping[str, str] = MappingProxyType({}),
@@ -190,7 +190,7 @@ def contract(
         The seed function, and what it does.
     goal
         The description of the problem, in whole sentences.
-    compiled
+    runner
         The engine of the problem.
     words
         The replacements of words for a problem without routes
@@ -211,7 +211,7 @@ def contract(
             "the customer is inserted.",
             words,
         ),
-        compiled=compiled,
+        runner=runner,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
         rules=(*RULES, substitute_terms(_PACE, words)),

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from specahd.core.program import Outcome, Program, Tier
-from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
+from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.core.sums import sequential_sum
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.insertion import seed_of
@@ -84,21 +84,18 @@ class Evaluator:
         cases: Sequence[Case],
         shared: SharedArrays,
         limits: CallLimits,
-        tiers: TierRule | None = None,
     ) -> None:
         self._problem = problem
         self._cases = cases
         self._shared = shared
         self._limits = limits
-        self._tiers = tiers or TierRule()
         self._operator = problem.operator
         contracts = (self._operator.selector.contract, self._operator.contract)
         self._contracts = {contract.id: contract for contract in contracts}
-        self._sandbox = Sandbox(
-            shared,
-            [contract.runner for contract in contracts if contract.runner],
-            compiled=[contract.compiled for contract in contracts if contract.compiled],
-        )
+        runners: dict[Tier, list[str]] = {tier: [] for tier in Tier}
+        for contract in contracts:
+            runners[contract.tier].append(contract.runner)
+        self._sandbox = Sandbox(shared, runners[Tier.INTERPRETED], compiled=runners[Tier.COMPILED])
         self._repertoire: tuple[str, Session] | None = None
         # Of compiled upper programs, which take longer than a call, and of whom else is with them.
         self._proposer: tuple[tuple[Program, ...], str, Session] | None = None
@@ -120,9 +117,11 @@ class Evaluator:
                 operator = operator.of(program)
             inputs = operator.inputs(case.instance, case.baseline, task.region)
             calls.append(Call(0, task.case, inputs))
-        steps = sum(len(task.region.nodes) for task in tasks)
-        session, tier = self._lower(program, calls, steps)
-        with session:
+        tier = self._contracts[program.contract].tier
+        limits = SessionLimits(
+            self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes, TIMEOUTS
+        )
+        with self._session([program], limits) as session:
             if session.launched is not Outcome.OK:
                 return LowerResult(False, tier, session.launched, session.detail, ())
             pairs = []
@@ -137,30 +136,11 @@ class Evaluator:
         responses = tuple(response for response, _ in pairs)
         return LowerResult(True, tier, outcome, given_up or detail, responses)
 
-    def _lower(self, program: Program, calls: Sequence[Call], steps: int) -> tuple[Session, Tier]:
-        """Launch a lower program in its tier; fix the tier at its first launch."""
-        limits = SessionLimits(
-            self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes, TIMEOUTS
-        )
-        tier = self._contracts[program.contract].tier or program.tier
-        if tier is None and self._tiers.applies(steps) and self._compiles(program):
-            # The compiled form comes first, so that the session can go on after the probe.
-            both = [replace(program, tier=tier) for tier in (Tier.COMPILED, Tier.INTERPRETED)]
-            session = self._session(both, limits)
-            if session.launched is Outcome.OK and _act_alike(session, calls, self._tiers.probes):
-                return session, Tier.COMPILED
-            session.close()
-        tier = tier or Tier.INTERPRETED
-        return self._session([replace(program, tier=tier)], limits), tier
-
     def _operator_on(self, case: Case) -> RepairOperator:
         """Return the operator for a case."""
         if isinstance(self._operator, PassOperator):
             return self._operator.at(case.progress)
         return self._operator
-
-    def _compiles(self, program: Program) -> bool:
-        return self._contracts[program.contract].compiled is not None
 
     def _response(self, case: Case, region: Region, result: Result) -> Response:
         if result.outcome is not Outcome.OK:
@@ -301,32 +281,7 @@ class Evaluator:
 
     def _launch(self, program: Program) -> Launch:
         contract = self._contracts[program.contract]
-        tier = contract.tier or program.tier
-        runner = contract.compiled if tier is Tier.COMPILED else contract.runner
-        if not runner:
-            raise ValueError(f"{program.id} is {tier}, but {contract.name} has no such loop.")
-        return Launch(program.source, contract.name, runner)
-
-
-def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
-    """Return whether the session's two programs give equal answers on evenly spread calls."""
-    count = min(probes, len(calls))
-    probed = [calls[index * len(calls) // count] for index in range(count)]
-    answers = list(session.call_many(probed))
-    if session.given_up(0):
-        # Its tasks count as timeouts in either tier; the slower twin is not waited for.
-        return True
-    twin_answers = session.call_many([replace(call, program=1) for call in probed])
-    # A timeout of the slower twin is no evidence against the faster one.
-    return all(
-        other.outcome is Outcome.TIMEOUT
-        or (
-            one.outcome is other.outcome
-            and len(one.output) == len(other.output)
-            and all(map(np.array_equal, one.output, other.output))
-        )
-        for one, other in zip(answers, twin_answers, strict=True)
-    )
+        return Launch(program.source, contract.name, contract.runner)
 
 
 def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:

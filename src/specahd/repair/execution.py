@@ -8,7 +8,7 @@ from typing import Any
 
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer
-from specahd.core.settings import CallLimits, Confinement, TierRule
+from specahd.core.settings import CallLimits, Confinement
 from specahd.repair.cases import Case, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.routing.base import AnyProblem
@@ -86,19 +86,11 @@ class Execution(Confinement):
                 "and time limits remain (sandbox.require=strict refuses to run so)."
             )
 
-    def start(
-        self, problem: AnyProblem, cases: Sequence[Case], tiers: TierRule | None = None
-    ) -> Executor:
-        """Put the cases into one shared block and start the workers that run programs on them.
-
-        Parameters
-        ----------
-        tiers
-            Decides which programs without a tier are compiled; frozen programs have a tier.
-        """
+    def start(self, problem: AnyProblem, cases: Sequence[Case]) -> Executor:
+        """Put the cases into one shared block and start the workers that run programs on them."""
         shared = share_arrays(problem, cases)
         # Not a closure: an executor may send it to other machines, so it must be picklable.
-        start = partial(Evaluator, problem, cases, limits=self.limits, tiers=tiers)
+        start = partial(Evaluator, problem, cases, limits=self.limits)
         executor: Executor = self.executor(start=start, shared=shared)
         return executor
 

@@ -102,8 +102,7 @@ def stage_cases(
 
 def _compile_seed(contract: Contract) -> tuple[Any, Any, int]:
     """Return a contract's runner, its strongest seed program, compiled, and that seed's index."""
-    assert contract.compiled is not None
-    module, _, name = contract.compiled.partition(":")
+    module, _, name = contract.runner.partition(":")
     runner = getattr(importlib.import_module(module), name)
     # The engine's package keeps the hand-written programs compiled.
     runner.read_own()

@@ -11,6 +11,8 @@ from specahd.core.services import EncoderOptions, ModelOptions
 from specahd.core.settings import RunOptions
 
 _LIMIT = 1 << 18
+_RETIRED = ("tiers",)
+"""Groups of options that earlier versions had; what they chose is no choice any more."""
 
 SEARCHPATH = "hydra.searchpath"
 """The option that names folders of the user's own files; a run's ``choices`` keep it."""
@@ -46,7 +48,7 @@ def read_configuration(path: Path, kind: Any) -> dict[str, Any]:
         convert(found, kind)
     except ValueError as error:
         raise FileError(f"{path} is not the configuration of a run ({error}).") from None
-    return found
+    return {key: value for key, value in found.items() if key not in _RETIRED}
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:

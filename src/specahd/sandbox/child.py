@@ -42,9 +42,6 @@ Bound = Callable[[Arrays, tuple[IntArray, ...]], Answer]
 class CompilingRunner(Protocol):
     """A runner that calls a translation of the program, not the program itself."""
 
-    interpreted: Runner | None
-    """The runner of the program itself, used when the translation raises; None if there is none."""
-
     def warm_up(self) -> None:
         """Do the work that all translations share; called once, in the zygote."""
         ...
@@ -198,23 +195,8 @@ class _Child:
 
 
 def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
-    """Define or translate the program, and bind its runner to it.
-
-    A translation raises wherever the program itself might act differently. The program itself
-    is then run, and its answer counts.
-    """
+    """Define or translate the program, and bind its runner to it."""
     program = define(source, name)
-    if not isinstance(runner, CompilingRunner):
-        return partial(runner, program)
-    translated = partial(runner, runner.translate(source, name))
-    if runner.interpreted is None:
-        return translated
-    interpreted = partial(runner.interpreted, program)
-
-    def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Answer:
-        try:
-            return translated(arrays, inputs)
-        except Exception:  # noqa: BLE001  the call itself reports the error
-            return interpreted(arrays, inputs)
-
-    return run
+    if isinstance(runner, CompilingRunner):
+        program = runner.translate(source, name)
+    return partial(runner, program)

@@ -24,7 +24,6 @@ APPEND, CONSTRUCT = next_customer.contracts(
     goal=_GOAL,
     problem=_PROBLEM,
     runner=construct.rebuild,
-    compiled="specahd.problems.cvrp.compiled:REBUILD",
     varied=next_customer.by_hand(
         next_customer.FARTHEST_FIRST,
         next_customer.LARGEST_SAVING,
@@ -36,13 +35,13 @@ APPEND, CONSTRUCT = next_customer.contracts(
 
 ORDERED_GROUPS = select_groups.contract(
     goal=_GOAL,
-    compiled="specahd.problems.cvrp.engine:GROUPS",
+    runner="specahd.problems.cvrp.engine:GROUPS",
     vocabulary=select_groups.vocabulary([select_groups.ENDS]),
     others=(*select_groups.HAND_WRITTEN, select_groups.STRINGS_AND_ENDS),
 )
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled="specahd.problems.cvrp.engine:POSITIONS",
+    runner="specahd.problems.cvrp.engine:POSITIONS",
     vocabulary=select_position.vocabulary(),
     others=[(strings.greedy_with_blinks, select_position.GREEDY_WITH_BLINKS)],
 )

@@ -178,7 +178,6 @@ APPEND, CONSTRUCT = next_customer.contracts(
     goal=_GOAL,
     problem=_PROBLEM,
     runner=construct.rebuild,
-    compiled="specahd.problems.sdvrp.compiled:REBUILD",
     vocabulary=next_customer.vocabulary(
         rules=_RULES, form=_FORM, constants=(Constant("part", 0.1, 0.9),)
     ),
@@ -190,14 +189,14 @@ APPEND, CONSTRUCT = next_customer.contracts(
 ORDERED_GROUPS = select_groups.contract(
     SPLIT_GROUPS,
     goal=_GOAL,
-    compiled="specahd.problems.sdvrp.engine:GROUPS",
+    runner="specahd.problems.sdvrp.engine:GROUPS",
     vocabulary=select_groups.vocabulary(),
 )
 INSERTION = select_position.contract(
     SPLIT_POSITIONS,
     seeds.least_detour_per_unit,
     goal=_GOAL,
-    compiled="specahd.problems.sdvrp.engine:POSITIONS",
+    runner="specahd.problems.sdvrp.engine:POSITIONS",
     vocabulary=select_position.vocabulary(rules=_POSITION_RULES),
     idea="Insert at the position with the least detour per unit delivered.",
     others=[_IN_PARTS_PROGRAM],

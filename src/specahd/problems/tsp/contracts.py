@@ -422,7 +422,6 @@ APPEND = Contract.of(
     + "Write the function that decides HOW to rebuild a run: it is asked again and again for "
     "the next node of the path.",
     runner=construct.rebuild,
-    compiled="specahd.problems.tsp.compiled:REBUILD",
     vocabulary=lower_vocabulary(),
     varied=_VARIED_NODES,
 )
@@ -439,7 +438,7 @@ ORDERED_GROUPS = select_groups.contract(
     TOUR_GROUPS,
     seeds.nearest_nodes,
     goal=_GOAL,
-    compiled="specahd.problems.tsp.engine:GROUPS",
+    runner="specahd.problems.tsp.engine:GROUPS",
     vocabulary=tour_vocabulary.groups(),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.NEIGHBOURING_STRINGS],
@@ -447,7 +446,7 @@ ORDERED_GROUPS = select_groups.contract(
 INSERTION = select_position.contract(
     TOUR_POSITIONS,
     goal=_GOAL,
-    compiled="specahd.problems.tsp.engine:POSITIONS",
+    runner="specahd.problems.tsp.engine:POSITIONS",
     vocabulary=tour_vocabulary.positions(),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.GREEDY],

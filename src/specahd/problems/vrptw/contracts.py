@@ -317,7 +317,6 @@ APPEND, CONSTRUCT = next_customer.contracts(
     goal=_GOAL,
     problem=_PROBLEM,
     runner=construct.rebuild,
-    compiled="specahd.problems.vrptw.compiled:REBUILD",
     vocabulary=next_customer.vocabulary(lines=_TIMES, rules=_NODE_RULES),
     varied=_VARIED,
 )
@@ -325,14 +324,14 @@ APPEND, CONSTRUCT = next_customer.contracts(
 ORDERED_GROUPS = select_groups.contract(
     TIMED_GROUPS,
     goal=_GOAL,
-    compiled="specahd.problems.vrptw.engine:GROUPS",
+    runner="specahd.problems.vrptw.engine:GROUPS",
     vocabulary=select_groups.vocabulary(_ORDER_RULES),
     others=(*select_groups.HAND_WRITTEN, _STRINGS_IN_TIME),
 )
 INSERTION = select_position.contract(
     TIMED_POSITIONS,
     goal=_GOAL,
-    compiled="specahd.problems.vrptw.engine:POSITIONS",
+    runner="specahd.problems.vrptw.engine:POSITIONS",
     vocabulary=select_position.vocabulary(rules=_POSITION_RULES),
     others=[(strings.greedy_in_time, select_position.GREEDY_OVERLOOKING)],
 )

@@ -1,33 +1,28 @@
-"""The compiled tier: lower programs as first-class numba functions in compiled loops.
+"""Compilation of the engine's programs to first-class numba functions.
 
-A problem's construction loop is compiled once and cached on disk; it takes the
-program as an argument. The program is compiled in the child process that runs it and is
-not cached. It may use only what :mod:`specahd.routing.compiled.language` lists. It
-raises where the interpreter's result might differ from that of compiled code; such a
-call is repeated by the interpreter (:attr:`CompiledRunner.interpreted`). Answers that
-are no node (``None``, or the end of the function without ``return``) become
-:data:`NO_ANSWER`, which the loops refuse as the interpreted runners refuse ``None``.
+The engine's loops take programs as arguments. A program is compiled in the child process that
+runs it and is not cached. It may use only what :mod:`specahd.routing.compiled.language` lists. It
+raises where Python would raise, and where Python's result might differ from that of compiled code.
+Answers that are no node (``None``, or the end of the function without ``return``) become
+:data:`NO_ANSWER`, which the engine refuses.
 """
 
 import ast
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import types
 from numba.typed import List
 
-from specahd.core.answer import Answer
 from specahd.core.errors import NotCompiled
 from specahd.core.interface import Interface
 from specahd.core.loop_cache import njit
-from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
 from specahd.routing.compiled.runtime_checks import clip, next_step
-from specahd.routing.distances import ComputedDistances
 from specahd.routing.kernels.order import argsort
 
 NO_ANSWER = -(2**63 - 1)
@@ -38,7 +33,7 @@ REAL = types.float64
 VECTOR = types.Array(types.int64, 1, "C", readonly=True)
 REALS = types.Array(types.float64, 1, "C", readonly=True)
 MATRIX = types.Array(types.float64, 2, "C", readonly=True)
-"""Types of arguments of programs and loops: read-only, as in the interpreted tier."""
+"""Types of arguments of programs and loops, read-only."""
 _ARGUMENTS = {
     "int": NUMBER,
     "float": REAL,
@@ -54,29 +49,6 @@ _ANSWERS = {
 }
 """Types by their names in tables of arguments (:mod:`specahd.core.interface`)."""
 
-_WARM_UP = """
-def warm_up(number, vector, matrix):
-    row = matrix[number][vector]
-    amounts = vector[vector]
-    largest = np.max(amounts)
-    share = amounts[0] / largest if largest > 0 else 0
-    share = max(0.5 / number, min(0.5, share), amounts.sum() / max(number, 1), 0.1)
-    scores = np.log(row + 1.0) + np.sqrt(np.abs(row)) * np.exp(-row) + np.maximum(row, 0.0) ** 2
-    scores += np.where(row > row.mean(), np.minimum(row, scores), row.sum() + row.std()) * share
-    scores -= matrix[number, vector] / max(1.0, np.max(scores) - np.min(scores))
-    scores *= 1 / (row + 1) + amounts / max(amounts.max(), 1) - amounts.mean()
-    total = vector[np.argmin(scores)] + vector[np.argmax(scores)] + int(vector.sum())
-    between = matrix[vector][:, vector]
-    for index in range(len(vector)):
-        total += 1 if between[index].min() > scores[index] else 0
-    for index in np.argsort(scores):
-        node = vector[index]
-        if node != number and largest >= amounts[index]:
-            return node
-    return total
-"""
-
-
 _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
 """Pattern of the escape sequences with which numba formats its errors."""
 _ARGSORT, _CLIP, _STEP = "__argsort", "__clip", "__next_step"
@@ -87,124 +59,10 @@ class Untranslatable(NotCompiled):
     """Error for a program that numba refuses, or that has an answer of another type."""
 
 
-class CompiledRunner:
-    """Runner of a lower program in compiled code, called like a function of ``construct``.
-
-    Parameters
-    ----------
-    arguments
-        Types of the program's arguments: :data:`NUMBER`, :data:`REAL`,
-        :data:`VECTOR`, :data:`REALS` or :data:`MATRIX`.
-    answer
-        Type of what the program returns: :data:`NUMBER` or a tuple of it.
-    run
-        Calls the construction loop with ``(program, arrays, inputs)``.
-    interpreted
-        The interpreted counterpart of ``run``, which is called after ``run`` raised. None if only
-        compiled programs run.
-    """
-
-    def __init__(
-        self,
-        arguments: Sequence[types.Type],
-        answer: types.Type,
-        run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
-        interpreted: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer] | None,
-    ) -> None:
-        self.interpreted = interpreted
-        self._arguments = tuple(arguments)
-        self._answer = answer
-        self._run = run
-        function = types.FunctionType(answer(*arguments))
-        self._hold = njit(types.ListType(function)(function), cache=True)(in_list)
-        # The numba list holds addresses only; these references keep the programs alive.
-        self._programs: list[Any] = []
-
-    def warm_up(self) -> None:
-        """Compile the parts of numba that most programs need, before the child is confined."""
-        warm_up()
-
-    def translate(self, source: str, name: str) -> Any:
-        """Compile a guarded program and return it in the form that a loop takes.
-
-        Raises
-        ------
-        Untranslatable
-            The message is the reason in one line.
-        """
-        program = compiled(source, name, self._arguments, self._answer)
-        self._programs.append(program)
-        return self._hold(program)
-
-    def __call__(
-        self, program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-    ) -> Answer:
-        return self._run(program, arrays, inputs)
-
-
-def warm_up() -> None:
-    """Compile the parts of numba that most programs need."""
-    compiled(_WARM_UP, "warm_up", (NUMBER, VECTOR, MATRIX), NUMBER)
-
-
-def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> FloatArray:
-    """Return the distances among some nodes."""
-    cut: FloatArray
-    if isinstance(matrix, ComputedDistances):
-        cut = matrix[nodes[:, None], nodes]
-    else:
-        cut = _cut(matrix, nodes)
-    return cut
-
-
-@njit(types.Array(types.float64, 2, "C")(MATRIX, VECTOR), cache=True)
-def _cut(matrix: Any, nodes: Any) -> Any:
-    size = len(nodes)
-    local = np.empty((size, size))
-    # With unsigned indices, the loop does not test each for a negative one.
-    columns = nodes.astype(np.uint64)
-    for row in range(size):
-        source = matrix[nodes[row]]
-        target = local[row]
-        for column in range(size):
-            target[column] = source[columns[column]]
-    return local
-
-
-@njit(NUMBER(types.Array(types.int64, 1, "C"), NUMBER, NUMBER), cache=True)
-def place_of(nodes: Any, left: int, node: int) -> int:
-    """Return the index of a node among the first ``left``, which ascend; -1 if it is not there."""
-    low = 0
-    high = left
-    while low < high:
-        middle = (low + high) // 2
-        if nodes[np.uint64(middle)] < node:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < left and nodes[np.uint64(low)] == node else -1
-
-
-@njit(types.void(types.Array(types.int64, 1, "C"), NUMBER, NUMBER), cache=True)
-def drop(nodes: Any, left: int, place: int) -> None:
-    """Remove the node at ``place`` from the first ``left`` by moving the later ones forward."""
-    end = np.uint64(left - 1)
-    for later in range(np.uint64(place), end):
-        nodes[later] = nodes[later + np.uint64(1)]
-
-
 def types_of(interface: Interface) -> tuple[tuple[types.Type, ...], types.Type]:
     """Return the types of a program's arguments and of its answer."""
     arguments = (_ARGUMENTS[argument.kind] for argument in interface.arguments)
     return tuple(arguments), _ANSWERS[interface.answer]
-
-
-def program_type(arguments: Sequence[types.Type], answer: types.Type) -> types.Type:
-    """Return the type of a loop's argument for a program: a list that holds it.
-
-    Passing a function takes numba 20 microseconds, passing a list takes one.
-    """
-    return types.ListType(types.FunctionType(answer(*arguments)))
 
 
 def in_list(program: Any) -> Any:
@@ -224,7 +82,7 @@ def compiled(
     """Compile a guarded program for arguments and an answer of given types.
 
     The compiled program accesses no memory outside its arrays. It raises where the interpreter's
-    result might differ; the caller then uses the interpreter. Only compiled loops may call it,
+    result might differ. Only compiled loops may call it,
     from a list (:func:`in_list`): called from Python it would crash the process.
 
     Parameters

@@ -265,7 +265,6 @@ def contracts(
     goal: str,
     problem: str,
     runner: Callable[..., Any],
-    compiled: str,
     vocabulary: Vocabulary,
     varied: Sequence[tuple[Callable[..., Any] | Body, str]],
     leaving: str = "",
@@ -282,7 +281,7 @@ def contracts(
     goal, problem
         Description of the problem in whole sentences, without an existing solution and
         with one.
-    runner, compiled, vocabulary, varied
+    runner, vocabulary, varied
         As in :class:`~specahd.core.contract.Contract`; ``varied`` are for groups.
     leaving
         Words for what the seed does in addition.
@@ -298,7 +297,6 @@ def contracts(
         task=f"{problem}Write the function that decides HOW to rebuild a group: it is asked again "
         f"and again for the next customer of the current route{asked}.",
         runner=runner,
-        compiled=compiled,
         vocabulary=vocabulary,
         varied=varied,
     )
