@@ -9,11 +9,10 @@ from problems.samples import defined
 from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Level
 from specahd.problems.tsp import construct as tsp
-from specahd.problems.vrptw import construct as vrptw
 from specahd.routing.answers import UNUSABLE
-from specahd.routing.vehicles.propose import propose
+from specahd.routing.vehicles.runners import propose
 
-PROPOSE = {"cvrp": propose, "sdvrp": propose, "tsp": tsp.propose, "vrptw": vrptw.propose}
+PROPOSE = {"cvrp": propose, "sdvrp": propose, "tsp": tsp.propose, "vrptw": propose}
 # Of the SDVRP with what is delivered.
 ROUTES = {
     "cvrp": ([[2, 1], [], [3], [5, 4]],),

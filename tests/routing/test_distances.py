@@ -24,7 +24,7 @@ from specahd.repair.merge import Accept
 from specahd.repair.passes import repair_case
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem
-from specahd.routing import distances, local
+from specahd.routing import append, distances
 from specahd.routing.distances import ComputedDistances, NoWholeMatrix
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
@@ -101,7 +101,7 @@ def test_kernels_and_regions_have_the_same_distances(convention):
     kinds = (distances_of(coords, convention, None), distances_of(coords, convention, matrix))
     for start, end in [(0, 0), (3, 17), (39, 2)]:
         assert {leg_length(kind, start, end) for kind in kinds} == {matrix[start, end]}
-    cut = local.local_distances
+    cut = append.local_distances
     np.testing.assert_array_equal(cut(computed, SOME[:4]), cut(matrix, SOME[:4]), strict=True)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import integer
+from specahd.routing.append import local_distances
 from specahd.routing.base import IntArray
-from specahd.routing.local import local_distances
 
 
 def rebuild(

@@ -1,8 +1,7 @@
 """The contracts of CVRP."""
 
 from specahd.engine import select_groups, select_position, strings
-from specahd.problems.cvrp import construct
-from specahd.routing.vehicles import customer_groups, interfaces, next_customer
+from specahd.routing.vehicles import customer_groups, interfaces, next_customer, runners
 
 _GOAL = (
     "Capacitated vehicle routing: vehicles of equal capacity start and end at a depot and serve "
@@ -23,7 +22,7 @@ APPEND, CONSTRUCT = next_customer.contracts(
     interfaces.FROM_NOTHING,
     goal=_GOAL,
     problem=_PROBLEM,
-    runner=construct.rebuild,
+    runner=runners.rebuild,
     varied=next_customer.by_hand(
         next_customer.FARTHEST_FIRST,
         next_customer.LARGEST_SAVING,

@@ -5,9 +5,9 @@ import numpy as np
 from specahd.core.vocabulary import Constant, body_of, rule
 from specahd.engine import seeds, select_groups, select_position, strings
 from specahd.engine.interfaces import SPLIT_GROUPS, SPLIT_POSITIONS
-from specahd.problems.sdvrp import construct, interfaces
+from specahd.problems.sdvrp import interfaces
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.vehicles import customer_groups, next_customer
+from specahd.routing.vehicles import customer_groups, next_customer, runners
 from specahd.routing.vehicles.next_customer import AnswerForm
 
 _SPLITS = """
@@ -177,7 +177,7 @@ APPEND, CONSTRUCT = next_customer.contracts(
     nearest_delivery,
     goal=_GOAL,
     problem=_PROBLEM,
-    runner=construct.rebuild,
+    runner=runners.rebuild_split,
     vocabulary=next_customer.vocabulary(
         rules=_RULES, form=_FORM, constants=(Constant("part", 0.1, 0.9),)
     ),

@@ -12,7 +12,6 @@ from specahd.core.sums import sequential_sum
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
 from specahd.problems.sdvrp import baseline, instance
-from specahd.problems.sdvrp.construct import most_stops
 from specahd.problems.sdvrp.instance import (
     Delivery,
     Route,
@@ -31,6 +30,7 @@ from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.feasibility import routes_length
 from specahd.routing.vehicles.problem import VehicleProblem, describe_nodes
 from specahd.routing.vehicles.routes import Append, CustomerGroups, all_customers, local_customers
+from specahd.routing.vehicles.runners import most_stops
 from specahd.routing.whole_instance import WholeInstance
 
 

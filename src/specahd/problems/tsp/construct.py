@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from specahd.core.answer import Answer
-from specahd.routing.answers import flattened, integer
-from specahd.routing.base import IntArray
+from specahd.routing.answers import flattened
+from specahd.routing.append import Rebuild, local_distances
+from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import of_block
-from specahd.routing.local import UnservedNodes, local_distances
 
 
 def propose(
@@ -83,25 +83,15 @@ def rebuild(
     InvalidAnswer
         An answer is not an integer.
     """
-    [nodes] = inputs
-    distances = local_distances(of_block(arrays), nodes)
-    end = len(nodes) - 1
-    waiting = UnservedNodes(end - 1)
-    path: list[int] = []
-    current, fallbacks = 0, 0
-    # Every score in a run needs this loop, so it makes few NumPy calls per step.
-    with np.errstate(all="ignore"):
-        while waiting:
-            remaining = waiting.array()
-            answer = program(current, end, remaining, distances)
-            if type(answer) is not int:
-                answer = integer(answer)
-            place = waiting.place(answer)
-            if place < 0:
-                answer = int(remaining[np.argmin(distances[current, remaining])])
-                place = waiting.place(answer)
-                fallbacks += 1
-            path.append(answer)
-            waiting.remove(place)
-            current = answer
-    return Answer([np.array(path, dtype=np.int64)], fallbacks)
+    return _Path(local_distances(of_block(arrays), inputs[0])).run(program)
+
+
+class _Path(Rebuild):
+    """A path from the first node of a run to the last."""
+
+    def __init__(self, distances: FloatArray) -> None:
+        self._end = len(distances) - 1
+        super().__init__(distances, self._end - 1)
+
+    def ask(self, program: Callable[..., Any], available: IntArray) -> Any:
+        return program(self.current, self._end, available, self.distances)

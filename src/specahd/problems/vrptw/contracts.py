@@ -14,9 +14,9 @@ from specahd.core.interface import Body
 from specahd.core.vocabulary import body_of, rule
 from specahd.engine import select_groups, select_position, strings, timed_strings
 from specahd.engine.interfaces import TIMED_GROUPS, TIMED_POSITIONS
-from specahd.problems.vrptw import construct, interfaces
+from specahd.problems.vrptw import interfaces
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.vehicles import customer_groups, next_customer
+from specahd.routing.vehicles import customer_groups, next_customer, runners
 from specahd.routing.vehicles.next_customer import FARTHEST, HERE, HOME
 
 # Without waiting, stop k of a route would start `elapsed` after leaving the depot;
@@ -308,7 +308,6 @@ _PROBLEM = _GOAL + (
 CUSTOMER_GROUPS = customer_groups.contract(
     interfaces.CUSTOMER_GROUPS,
     problem=_PROBLEM,
-    runner=construct.propose,
     vocabulary=customer_groups.vocabulary(lines=_SCHEDULES, rules=_GROUP_RULES),
 )
 APPEND, CONSTRUCT = next_customer.contracts(
@@ -316,7 +315,7 @@ APPEND, CONSTRUCT = next_customer.contracts(
     interfaces.FROM_NOTHING,
     goal=_GOAL,
     problem=_PROBLEM,
-    runner=construct.rebuild,
+    runner=runners.rebuild,
     vocabulary=next_customer.vocabulary(lines=_TIMES, rules=_NODE_RULES),
     varied=_VARIED,
 )

@@ -15,7 +15,7 @@ from specahd.core.interface import Interface
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.vehicles.propose import propose
+from specahd.routing.vehicles.runners import propose
 
 _ROUTES = """
     sizes = np.array([len(route) for route in routes])
