@@ -9,7 +9,6 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR, files
 from specahd.repair.cases import Case, share_arrays
 from specahd.routing.base import contracts
-from specahd.routing.whole_instance import is_whole
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
@@ -50,5 +49,5 @@ OFFERED = [
     for operator in problem(name).operators
 ]
 """Every problem with every repair operator that it has."""
-REGIONAL = [name for name in OFFERED if not is_whole(problem(name).operator.selector)]
+REGIONAL = [name for name in OFFERED if not problem(name).operator.whole]
 """Those whose regions upper programs choose."""

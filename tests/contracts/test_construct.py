@@ -16,7 +16,6 @@ from specahd.core.settings import Settings
 from specahd.repair.cases import make_case
 from specahd.repair.passes import check_extensions
 from specahd.routing.base import POOLS, contracts
-from specahd.routing.whole_instance import is_whole
 
 NEAREST = "nearest"
 """The construction that seed programs repeat."""
@@ -112,9 +111,9 @@ def test_its_text_says_nothing_of_parts_and_incumbents(name, problem):
 
 def test_there_is_nothing_to_choose_above_it(problem):
     bearing = contracts(problem.operator)
-    assert is_whole(problem.operator.selector)
+    assert problem.operator.whole
     assert bearing[Level.UPPER].seed.contract == "whole_instance"
-    assert not is_whole(offered.problem(problem.name).operator.selector)
+    assert not offered.problem(problem.name).operator.whole
 
 
 def test_what_one_tour_solves_is_no_region():

@@ -26,7 +26,7 @@ def test_a_new_argument_is_one_row(longer):
     contract = select_position.contract(
         longer,
         goal="",
-        compiled="",
+        runner="",
         vocabulary=Vocabulary((), ()),
         others=[(strings.greedy_with_blinks, "")],
     )

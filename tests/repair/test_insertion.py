@@ -25,7 +25,7 @@ from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
 from specahd.repair.searching import SLICES
-from specahd.repair.staged_cases import STAGES, stage_cases
+from specahd.repair.staged_cases import stage_cases
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call
@@ -216,7 +216,7 @@ def test_training_cases_are_at_all_stages_of_a_descent(kind):
     problem = kind(repair="insertion")
     [case] = make_cases(problem, [next(problem.generate("upper_train", 2024))])
     made = stage_cases(problem, [case] * 4)
-    assert [case.progress for case in made] == list(STAGES.values())
+    assert [case.progress for case in made] == list(problem.operator.stages.values())
     costs = [case.cost for case in made]
     assert costs == sorted(costs, reverse=True)
     assert len(set(costs)) == 4

@@ -34,7 +34,6 @@ from specahd.repair.staged_cases import stage_cases
 from specahd.routing.base import POOLS as ALL_POOLS
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
-from specahd.routing.whole_instance import is_whole
 from specahd.runs.files import CHECKPOINT, POOLS
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
@@ -176,8 +175,7 @@ class TrainingPlan:
 
     @property
     def _searched(self) -> str:
-        rebuilds_everything = is_whole(self.problem.operator.selector)
-        return "lower" if rebuilds_everything else self.settings.levels
+        return "lower" if self.problem.operator.whole else self.settings.levels
 
     def check(self, *, repeat: bool = False) -> Checkpoint | None:
         """Refuse parts that do not fit together, before anything is paid for or written.
@@ -206,7 +204,7 @@ class TrainingPlan:
                     f"not of {self.problem.name}."
                 )
             given.admit(self.problem)
-        if is_whole(self.problem.operator.selector) and self.settings.levels == "upper":
+        if self.problem.operator.whole and self.settings.levels == "upper":
             raise ConfigError(
                 "Expected search.levels=lower where regions are whole instances, got upper."
             )

@@ -26,7 +26,7 @@ from specahd.engine.tiles import LEAST_CUSTOMERS
 from specahd.repair.cases import Case
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
-from specahd.routing.base import AnyProblem, PassOperator
+from specahd.routing.base import AnyProblem
 from specahd.sandbox.client import inspect_host
 
 if TYPE_CHECKING:
@@ -401,9 +401,7 @@ def _routed_improver(
         return improver
     # The descriptor of regions depends on the operator, so that of the training is needed.
     trained = with_options(problem, repair=OPERATOR)
-    operator = trained.operator
-    assert isinstance(operator, PassOperator)
-    return RoutedImprover(trained, operator, case, programs.router, range(size), improver)
+    return RoutedImprover(trained, trained.operator, case, programs.router, range(size), improver)
 
 
 def _reporter(

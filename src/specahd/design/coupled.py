@@ -25,7 +25,6 @@ from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
-from specahd.routing.whole_instance import is_whole
 from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
@@ -102,7 +101,7 @@ class Coupled:
         self._methods = {level: (own[level] or policy)() for level in Level}
         self._pools = pools
         self._budget = budget
-        if is_whole(problem.operator.selector):
+        if problem.operator.whole:
             settings = replace(settings, levels="lower")
         self._settings = settings
         self._journal = journal

@@ -18,8 +18,7 @@ from specahd.repair.cases import Case
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.merge import EPSILON
 from specahd.repair.responses import RepairTask, Response, count_outcomes
-from specahd.repair.staged_cases import STAGES
-from specahd.routing.base import AnyProblem, PassOperator
+from specahd.routing.base import AnyProblem
 
 COMPARED = 24
 """Number of instances on which the solutions are compared with those of other constructions."""
@@ -38,7 +37,7 @@ _SPEED = {
     True: "A program of more operations is given fewer insertions, so that all take equally "
     "long: an operation on arrays counts a tenth of a repair, one in a loop a three-hundredth.",
 }
-"""Sentences on speed, by whether the operator makes passes."""
+"""Sentences on speed, by whether programs make a search of many insertions."""
 
 
 class Facts:
@@ -69,12 +68,12 @@ class Facts:
         crossed = [self._routes(case, nodes) for case, nodes in regions]
         pieces = f", pieces of {_span(crossed, 1)} routes of its solution" if any(crossed) else ""
         operator = self._problem.operator
-        calls, limits, trial = sum(sizes), self._limits, ""
-        if isinstance(operator, PassOperator):
-            calls = sum(operator.repairs(task.region) for task in tasks)
+        limits, trial, each = self._limits, "", operator.repairs_per_customer
+        calls = sum(operator.repairs(task.region) for task in tasks)
+        if each:
             trial = (
-                f" A program makes {operator.repairs_per_customer} insertions for each of the "
-                f"{self._nodes(indices)} of a region."
+                f" A program makes {each} insertions for each of the {self._nodes(indices)} of a "
+                "region."
             )
         return [
             f"{_count(len(tasks), 'region')} of {self._instances(indices)}. A region has "
@@ -83,7 +82,7 @@ class Facts:
             self._gap(indices),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
             f"for all regions, which take about {calls} calls: {_milliseconds(limits, calls)} ms "
-            f"for each on average. {_SPEED[isinstance(operator, PassOperator)]}",
+            f"for each on average. {_SPEED[each > 0]}",
         ]
 
     def upper(
@@ -120,12 +119,11 @@ class Facts:
             f"{known}: proposals can hold {_percent(share, 0)} of the {self._nodes(indices)} of an "
             "instance on average; the rest stay as they are."
         )
-        operator = problem.operator
-        if isinstance(operator, PassOperator):
+        if each := problem.operator.repairs_per_customer:
             # The engine sets the number by the size of an instance.
             covered = None
             room_for = (
-                f"A search makes {operator.repairs_per_customer} insertions for each of the "
+                f"A search makes {each} insertions for each of the "
                 f"{self._nodes(indices)}, one for each in a group. {names[0]} is "
                 f"{_span([group_count(size) for size in sizes])}, {names[1]} "
                 f"{_span([min(size, MAX_SIZE) for size in sizes])}."
@@ -179,7 +177,7 @@ class Facts:
         problem = self._problem
         line = f"The solutions to repair are those of the construction {cases[0].source!r}"
         if any(case.progress for case in cases):
-            line += f", most of them after {_stages()} repairs per customer"
+            line += f", most of them after {_either(problem.operator.stages)} repairs per customer"
         gaps = {
             name: fmean(
                 case.cost / max(EPSILON, self._cost(case, name)) - 1
@@ -299,8 +297,8 @@ def _ideas(programs: Sequence[Program], most: int) -> str:
     return f"{text}{'' if text.endswith('...') else '.'}"
 
 
-def _stages() -> str:
-    *first, last = (str(stage) for stage in STAGES if stage)
+def _either(stages: Iterable[int]) -> str:
+    *first, last = (str(stage) for stage in stages if stage)
     return f"{', '.join(first)} or {last}"
 
 

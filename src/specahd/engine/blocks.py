@@ -25,16 +25,16 @@ def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
     NotEnoughMemory
         The block would not fit; nothing was allocated.
     """
-    layouts = [_layout(problem, instance) for instance in instances]
+    layouts = [layout(problem, instance) for instance in instances]
     names = instances[0].name if len(instances) == 1 else f"{len(instances)} instances"
     require_memory(sum(map(block_size, layouts)), f"The arrays of {names} need")
     shared = SharedArrays.allocate(layouts)
     for index, instance in enumerate(instances):
-        _fill(problem, instance, shared.writable(index))
+        fill(problem, instance, shared.writable(index))
     return shared
 
 
-def _layout(problem: AnyProblem, instance: Any) -> Layout:
+def layout(problem: AnyProblem, instance: Any) -> Layout:
     """Return the dtype and the shape of each array that the engine reads of an instance."""
     known = dict(problem.layout(instance))
     nodes = len(instance.coords)
@@ -52,8 +52,8 @@ def _layout(problem: AnyProblem, instance: Any) -> Layout:
     }
 
 
-def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
-    """Write an instance to arrays of its :func:`_layout`."""
+def fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
+    """Write an instance to arrays of its :func:`layout`."""
     problem.fill(instance, arrays)
     count, timed = problem.engine.neighbours(instance), problem.engine.timed
     looked_at = candidates(len(instance.coords), count) if timed else count

@@ -5,19 +5,21 @@ solution (:mod:`specahd.engine.passes`). All programs are compiled and have no i
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specahd.core.contract import Contract
 from specahd.core.program import Program
+from specahd.engine import blocks
 from specahd.engine.orders import Order
-from specahd.routing.base import IntArray, Region, Validation
+from specahd.routing.base import AnyProblem, ArrayLayout, IntArray, Region, T, Validation
 from specahd.routing.groups import validate_groups
 
 _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.IfExp, ast.Subscript, ast.UnaryOp)
@@ -123,6 +125,21 @@ class Insertion:
     contract: Contract
     repairs_per_customer: int
     final_repairs_per_customer: int | None = None
+    whole = False
+    one_pass = "where the engine makes the passes"
+    stages: ClassVar[Mapping[int, float]] = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
+
+    def admit(self, instance: Any, solution: Any) -> None:
+        self.selector.problem.flat(instance, solution)
+
+    def repair(self, passes: Callable[[], T], search: Callable[[], T]) -> T:
+        return search()
+
+    def layout(self, problem: AnyProblem, instance: Any) -> ArrayLayout:
+        return blocks.layout(problem, instance)
+
+    def fill(self, problem: AnyProblem, instance: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+        blocks.fill(problem, instance, arrays)
 
     def at(self, progress: float) -> "Insertion":
         return replace(self, selector=replace(self.selector, progress=progress))

@@ -8,9 +8,8 @@ from typing import Any
 
 from specahd.core.errors import FileError, FileWarning, SpecAHDError
 from specahd.core.memory_limit import require_memory
-from specahd.engine.blocks import shared_block
 from specahd.repair.baseline_solutions import BaselineSolutions
-from specahd.routing.base import AnyProblem, PassOperator
+from specahd.routing.base import AnyProblem
 from specahd.routing.verification import PRECISION
 from specahd.sandbox.shared_arrays import SharedArrays, block_size
 
@@ -143,9 +142,8 @@ def case_of_solution(
 def _certified_case(
     problem: AnyProblem, instance: Any, solution: Any, source: str, seconds: float | None = None
 ) -> Case:
-    if isinstance(problem.operator, PassOperator):
-        # An instance that the engine cannot repair is refused before others are repaired.
-        problem.flat(instance, solution)
+    # An instance that cannot be repaired is refused before others are repaired.
+    problem.operator.admit(instance, solution)
     cost = problem.cost(instance, solution)
     return Case(instance, solution, cost, source, seconds=seconds)
 
@@ -169,13 +167,11 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     NotEnoughMemory
         The block would not fit; nothing was allocated.
     """
-    instances = [case.instance for case in cases]
+    instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
-    if isinstance(problem.operator, PassOperator):
-        return shared_block(problem, *instances)
-    shared = SharedArrays.allocate([problem.layout(case.instance) for case in cases])
-    for index, case in enumerate(cases):
-        problem.fill(case.instance, shared.writable(index))
+    shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
+    for index, instance in enumerate(instances):
+        operator.fill(problem, instance, shared.writable(index))
     return shared
 
 
@@ -184,7 +180,8 @@ def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:
 
     Only the distance matrix counts; the other arrays are small beside it.
     """
-    sizes = [block_size(problem.layout(instance)) for instance in instances]
+    operator = problem.operator
+    sizes = [block_size(operator.layout(problem, instance)) for instance in instances]
     if not sizes:
         return
     largest = instances[sizes.index(max(sizes))].name

@@ -17,7 +17,7 @@ from specahd.repair.passes import Propose, Rebuild, repair_case
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.searching import search_case
 from specahd.repair.system import Repair, RepairSystem
-from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region, RepairOperator
+from specahd.routing.base import AnyProblem, IntArray, Region
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
@@ -112,9 +112,7 @@ class Evaluator:
         cases = [task.incumbent.as_case(self._problem, self._cases) for task in tasks]
         calls = []
         for task, case in zip(tasks, cases, strict=True):
-            operator = self._operator_on(case)
-            if isinstance(operator, PassOperator):
-                operator = operator.of(program)
+            operator = self._operator.at(case.progress).of(program)
             inputs = operator.inputs(case.instance, case.baseline, task.region)
             calls.append(Call(0, task.case, inputs))
         tier = self._contracts[program.contract].tier
@@ -127,7 +125,7 @@ class Evaluator:
             pairs = []
             for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True):
                 response = self._response(case, task.region, result)
-                if response.outcome is not Outcome.OK and isinstance(self._operator, PassOperator):
+                if response.outcome is not Outcome.OK and self._operator.repairs_per_customer:
                     # Its failure would end a search, and the results of other programs in it.
                     return LowerResult(False, tier, response.outcome, result.detail, ())
                 pairs.append((response, result.detail))
@@ -135,12 +133,6 @@ class Evaluator:
         outcome, detail = _summary(pairs)
         responses = tuple(response for response, _ in pairs)
         return LowerResult(True, tier, outcome, given_up or detail, responses)
-
-    def _operator_on(self, case: Case) -> RepairOperator:
-        """Return the operator for a case."""
-        if isinstance(self._operator, PassOperator):
-            return self._operator.at(case.progress)
-        return self._operator
 
     def _response(self, case: Case, region: Region, result: Result) -> Response:
         if result.outcome is not Outcome.OK:
@@ -165,7 +157,7 @@ class Evaluator:
         with self._upper(uppers) as session:
             for incumbent in incumbents:
                 case = incumbent.as_case(self._problem, self._cases)
-                selector = self._operator_on(case).selector
+                selector = self._operator.at(case.progress).selector
                 inputs = selector.inputs(case.instance, case.baseline)
                 for number in range(len(uppers)):
                     result = self._propose(session, number, incumbent.case)(inputs)
@@ -220,7 +212,8 @@ class Evaluator:
     ) -> Repair:
         problem, operator, index = self._problem, self._operator, incumbent.case
         case = incumbent.as_case(problem, self._cases)
-        if not isinstance(operator, PassOperator):
+
+        def passes() -> Repair:
             proposers = {
                 program.id: self._propose(session, number, index)
                 for number, program in enumerate(uppers)
@@ -235,7 +228,10 @@ class Evaluator:
             engine.start(case.baseline)
             return engine
 
-        return search_case(problem, operator, case, system, start, final=final)
+        def search() -> Repair:
+            return search_case(problem, operator, case, system, start, final=final)
+
+        return operator.repair(passes, search)
 
     def _propose(self, session: Session, upper: int, case: int) -> Propose:
         def propose(inputs: tuple[IntArray, ...]) -> Result:
@@ -266,7 +262,7 @@ class Evaluator:
             The system whose repertoire a search needs in the same process.
         """
         limits = SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
-        if not isinstance(self._operator, PassOperator):
+        if self._operator.selector.contract.tier is Tier.INTERPRETED:
             return self._session(uppers, limits)
         programs, key = tuple(uppers), "" if system is None else system.key
         if self._proposer is None or self._proposer[:2] != (programs, key):

@@ -20,8 +20,7 @@ from specahd.core.settings import EXTENSIONS, Settings
 from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
-from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region
-from specahd.routing.whole_instance import is_whole
+from specahd.routing.base import AnyProblem, IntArray, Region
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
@@ -53,11 +52,7 @@ def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
     """
     if portfolio:
         return "where every program of a portfolio repairs each instance by itself"
-    if is_whole(problem.operator.selector):
-        return "where regions are whole instances"
-    if isinstance(problem.operator, PassOperator):
-        return "where the engine makes the passes"
-    return None
+    return problem.operator.one_pass or None
 
 
 def check_extensions(

@@ -23,7 +23,7 @@ from specahd.engine.neighbourhood_search import (
 )
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair, RepairSystem, Step
-from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator, Region
+from specahd.routing.base import AnyProblem, FloatArray, IntArray, Region, RepairOperator
 from specahd.sandbox.calls import Result
 
 SLICES = 10
@@ -70,7 +70,7 @@ class RoutedImprover:
     def __init__(
         self,
         problem: AnyProblem,
-        operator: PassOperator,
+        operator: RepairOperator,
         case: Case,
         choose: Callable[[FloatArray], int],
         members: Sequence[int],
@@ -124,7 +124,7 @@ class RoutedImprover:
 
 def search_case(
     problem: AnyProblem,
-    operator: PassOperator,
+    operator: RepairOperator,
     case: Case,
     system: RepairSystem,
     start: Callable[[], ChoosingImprover],

@@ -20,11 +20,9 @@ from specahd.engine.blocks import shared_block
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.neighbourhood_search import run_search
 from specahd.repair.cases import Case, InfeasibleBaseline
-from specahd.routing.base import AnyProblem, PassOperator
+from specahd.routing.base import AnyProblem, RepairOperator
 from specahd.sandbox.calls import Call, Result
 
-STAGES = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
-"""Share of a descent that led to an incumbent, by its number of repairs per customer."""
 _EXPERIMENTAL = ".*First-class function type feature is experimental"
 """Pattern of numba's warning (in bold) about loops with programs as arguments."""
 
@@ -38,8 +36,8 @@ class Stages:
         The problem's operator; its last hand-written program of each level makes the descent.
     """
 
-    def __init__(self, problem: AnyProblem, operator: PassOperator) -> None:
-        self._problem = problem
+    def __init__(self, problem: AnyProblem, operator: RepairOperator) -> None:
+        self._problem, self._progress = problem, operator.stages
         self._groups, self._upper, _ = _compile_seed(operator.selector.contract)
         _, _, self._lower = _compile_seed(operator.contract)
 
@@ -65,7 +63,9 @@ class Stages:
             found = run_search(problem, instance, start, case.cost, engine, limit)
         if found.failure:
             raise InfeasibleBaseline(f"{instance.name}: the engine: {found.failure}.")
-        return replace(case, baseline=found.solution, cost=found.cost, progress=STAGES[repairs])
+        return replace(
+            case, baseline=found.solution, cost=found.cost, progress=self._progress[repairs]
+        )
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ class _InProcess:
 def stage_cases(
     problem: AnyProblem, cases: Iterable[Case], step: Callable[[], None] = lambda: None
 ) -> list[Case]:
-    """Assign the cases to the stages in turn, if the operator makes passes."""
+    """Assign the cases to the operator's stages in turn, if it has any."""
     operator = problem.operator
-    if not isinstance(operator, PassOperator):
+    names = list(operator.stages)
+    if not names:
         return list(cases)
     stages = Stages(problem, operator)
-    names = list(STAGES)
     staged = []
     for index, case in enumerate(cases):
         staged.append(stages.advance(case, names[index % len(names)]))

@@ -7,10 +7,10 @@ runs a program: it receives the instance's ``arrays`` (a shared, read-only block
 the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+ArrayLayout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
+"""Dtype and shape of arrays, by their names."""
 
 POOLS = ("lower_train", "upper_train", "selection", "validation")
 """Names of the generated pools (docs/reference/pools.md); a fifth, public, is downloaded."""
@@ -101,6 +103,7 @@ class Instance(Protocol):
 
 I = TypeVar("I", bound=Instance)
 S = TypeVar("S")
+T = TypeVar("T")
 
 
 class RegionSelector(Protocol):
@@ -137,6 +140,66 @@ class RepairOperator(Protocol):
         """The contract that lower programs follow."""
         ...
 
+    @property
+    def whole(self) -> bool:
+        """Whether a region is a whole instance, so that there is no upper level to search."""
+        ...
+
+    @property
+    def one_pass(self) -> str:
+        """Why only one pass of one upper program is possible; empty where several are."""
+        ...
+
+    @property
+    def repairs_per_customer(self) -> int:
+        """Insertions of a search per node of the instance; 0 where a region is rebuilt once."""
+        ...
+
+    @property
+    def stages(self) -> Mapping[int, float]:
+        """Share of a descent that led to a training case, by its repairs per node; may be empty."""
+        ...
+
+    def of(self, program: Program) -> "RepairOperator":
+        """Return the operator adjusted to a lower program, if it depends on the program."""
+        ...
+
+    def at(self, progress: float) -> "RepairOperator":
+        """Return the operator at the point of a search where the share ``progress`` is done."""
+        ...
+
+    def admit(self, instance: Any, solution: Any) -> None:
+        """Refuse a solution that cannot be repaired.
+
+        Raises
+        ------
+        ConfigError
+            The operator cannot repair it.
+        """
+        ...
+
+    def repairs(self, region: Region) -> int:
+        """Return the number of nodes that a lower program inserts when evaluated on a region."""
+        ...
+
+    def search_repairs(
+        self, instance: Any, programs: Sequence[Program], *, final: bool = False
+    ) -> int:
+        """Return the number of nodes that a search with these lower programs inserts."""
+        ...
+
+    def repair(self, passes: Callable[[], T], search: Callable[[], T]) -> T:
+        """Repair an instance by one of two pipelines: passes over regions, or a search."""
+        ...
+
+    def layout(self, problem: Any, instance: Any) -> ArrayLayout:
+        """Return dtype and shape of each array that the child receives of an instance."""
+        ...
+
+    def fill(self, problem: Any, instance: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Write an instance to these arrays."""
+        ...
+
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the identity of a region, equal for regions whose rebuilds are equal.
 
@@ -157,36 +220,6 @@ class RepairOperator(Protocol):
         Returns ``None`` when the output is malformed (u = ⊥). A well-formed output may
         still give an infeasible solution, which F rejects.
         """
-        ...
-
-
-@runtime_checkable
-class PassOperator(RepairOperator, Protocol):
-    """An operator that repairs a solution in many passes, each from the result of the one before.
-    The engine runs the passes; a lower program alone is evaluated on single regions.
-    """
-
-    @property
-    def repairs_per_customer(self) -> int:
-        """Number of insertions of a search per node of the instance; fewer with slow programs."""
-        ...
-
-    def repairs(self, region: Region) -> int:
-        """Return the number of nodes that a lower program inserts when evaluated on a region."""
-        ...
-
-    def search_repairs(
-        self, instance: Any, programs: Sequence[Program], *, final: bool = False
-    ) -> int:
-        """Return the number of nodes that a search with these lower programs inserts."""
-        ...
-
-    def of(self, program: Program) -> "PassOperator":
-        """Return the operator adjusted to a lower program, if it depends on the program."""
-        ...
-
-    def at(self, progress: float) -> "PassOperator":
-        """Return the operator at the point of a search where the share ``progress`` is done."""
         ...
 
 
@@ -363,7 +396,7 @@ class Problem(Protocol[I, S]):
 
     # Data for the child
 
-    def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+    def layout(self, instance: I) -> ArrayLayout:
         """Return dtype and shape of each array of the instance's shared block."""
         ...
 

@@ -26,12 +26,12 @@ from specahd.routing.base import FloatArray, IntArray, PublicSet, Region, Violat
 from specahd.routing.formats import sol
 from specahd.routing.groups import concatenated, is_vector, nested
 from specahd.routing.kernels.descriptors import GROUP_NAMES
+from specahd.routing.operators import WholeInstance
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.feasibility import routes_length
 from specahd.routing.vehicles.problem import VehicleProblem, describe_nodes
 from specahd.routing.vehicles.routes import Append, CustomerGroups, all_customers, local_customers
 from specahd.routing.vehicles.runners import most_stops
-from specahd.routing.whole_instance import WholeInstance
 
 
 class DeliveryGroups(CustomerGroups):

@@ -38,8 +38,8 @@ from specahd.routing.kernels.descriptors import (
     describe_segment,
 )
 from specahd.routing.kernels.distances import fill_block
+from specahd.routing.operators import RegionOperator, WholeInstance
 from specahd.routing.problem import MAX_REGIONS, Baselines, Operators, RoutingProblem
-from specahd.routing.whole_instance import WholeInstance
 
 SMALLEST = 4
 """Minimum number of nodes of a run: two anchors and two cities whose order can change."""
@@ -197,7 +197,7 @@ def tour_from_zero(instance: TSPInstance, solution: Solution) -> Region | None:
 
 
 @dataclass(frozen=True)
-class AppendNodes:
+class AppendNodes(RegionOperator):
     """Operator that rebuilds the path between a run's anchors, one node after the other."""
 
     selector: RegionSelector

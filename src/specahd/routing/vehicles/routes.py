@@ -14,7 +14,7 @@ import numpy as np
 from specahd.core.contract import Contract
 from specahd.routing.base import IntArray, Region, RegionSelector, Validation
 from specahd.routing.groups import concatenated, is_vector, separated, validate_groups
-from specahd.routing.whole_instance import WholeInstance
+from specahd.routing.operators import RegionOperator, WholeInstance
 
 Solution = tuple[tuple[int, ...], ...]
 """Routes of customers, without the depot."""
@@ -86,7 +86,7 @@ def all_customers(instance: Any, solution: Any) -> Region:
 
 
 @dataclass(frozen=True)
-class Append:
+class Append(RegionOperator):
     """Fresh routes from the depot for the customers of a region."""
 
     selector: RegionSelector

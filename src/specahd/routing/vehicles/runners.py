@@ -137,7 +137,7 @@ class _Routes(Rebuild):
         unserved = self.unserved.array()
         if self.rest >= self.largest:
             return unserved
-        fitting = unserved[self.demands[unserved] <= self.rest]
+        fitting: IntArray = unserved[self.demands[unserved] <= self.rest]
         fitting.flags.writeable = False
         return fitting
 

@@ -10,13 +10,13 @@ _GOAL = (
 
 ORDERED_GROUPS = select_groups.contract(
     goal=_GOAL,
-    compiled="limited_cvrp.engine:GROUPS",
+    runner="limited_cvrp.engine:GROUPS",
     vocabulary=select_groups.vocabulary([select_groups.ENDS]),
     others=(*select_groups.HAND_WRITTEN, select_groups.STRINGS_AND_ENDS),
 )
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled="limited_cvrp.engine:POSITIONS",
+    runner="limited_cvrp.engine:POSITIONS",
     vocabulary=select_position.vocabulary(),
     others=[(strings.greedy_with_blinks, select_position.GREEDY_WITH_BLINKS)],
 )
