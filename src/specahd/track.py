@@ -6,7 +6,6 @@ the run; entries that MLflow has already are not changed.
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -14,11 +13,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.cli import run_command
-from specahd.config.resume import command_line_keys, overlay, read_saved_config
+from specahd.config.resume import command_line_keys, overlay
 from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.services import without_password
-from specahd.runs.configuration import is_covered_by
+from specahd.runs.configuration import RunConfiguration, is_covered_by
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
 from specahd.tracking.follower import check_records
@@ -31,7 +30,7 @@ def track(config: DictConfig) -> None:
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
-    saved = read_saved_config(directory)
+    saved = RunConfiguration.read(directory)
     check_records(directory)
     tracker = instantiate_group(_tracking(config, saved, directory / CONFIG), "tracking")
     if not isinstance(tracker, MLflowObserver):
@@ -52,13 +51,13 @@ def track(config: DictConfig) -> None:
     sys.stdout.write(f"{run_directions(directory)}\n")
 
 
-def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
+def _tracking(config: DictConfig, saved: RunConfiguration, path: Path) -> DictConfig:
     """Return the tracking options of the run, overridden by those of the command line."""
     keys = command_line_keys()
     chosen = HydraConfig.get().runtime.choices["tracking"]
-    if "tracking" in keys or saved["choices"].get("tracking") != chosen:
+    if "tracking" in keys or saved.choices.get("tracking") != chosen:
         return DictConfig(config.tracking)
-    had = saved.get("tracking")
+    had = saved.values.get("tracking")
     if not isinstance(had, dict):
         raise FileError(f"{path} is not the configuration of a run (tracking).")
     anew = [key for key in keys if is_covered_by(key, ["tracking"])]

@@ -2,8 +2,8 @@
 
 import pytest
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
+from run_directories import write_run
 from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
@@ -72,9 +72,9 @@ def test_help_and_solving_know_the_folder_of_a_checkpoint(tmp_path, monkeypatch,
         (place / "problem").mkdir(parents=True)
         (place / "problem" / f"{name}.yaml").write_text(f"_target_: {name}.Problem\nsteepness: 3\n")
         run = tmp_path / name / "run"
-        (run / "checkpoint").mkdir(parents=True)
-        chosen = {"problem": name, "hydra.searchpath": f"['file://{place}']"}
-        OmegaConf.save({"choices": chosen}, run / "config.yaml")
+        folders = {"hydra.searchpath": f"['file://{place}']"}
+        write_run(run, problem=name, choices=folders)
+        (run / "checkpoint").mkdir()
     monkeypatch.chdir(tmp_path)
     first, second = (f"hydra.searchpath=['file://{place}'" for place in places.values())
     assert with_folders(["checkpoint=one/run"]) == ["checkpoint=one/run", f"{first}]"]

@@ -15,7 +15,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.options import Option, accepted_arguments, checked, stated_options
 from specahd.design.makers import check_rounds
 from specahd.design.single import Single
-from specahd.runs.kinds import RunKind, name_kinds
+from specahd.runs.configuration import RunKind, name_kinds
 
 CODE = """
 from typing import Annotated

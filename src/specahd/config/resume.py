@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config.cli import resolve_config, save_config, searchpath_words
@@ -24,10 +23,10 @@ from specahd.core.options import Effect
 from specahd.core.plain import parse_yaml, printable
 from specahd.runs.configuration import (
     SEARCHPATH,
+    RunConfiguration,
     flatten,
     is_covered_by,
     options_with,
-    read_configuration,
 )
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
@@ -43,12 +42,6 @@ RAISABLE = options_with(Effect.BOUND)
 """Options that may be raised in a resumed run; no measurement depends on them."""
 
 
-class _Saved(Struct):
-    """The fields of a saved configuration that are needed to compose it again."""
-
-    choices: dict[str, str | None]
-
-
 def with_choices(arguments: Sequence[str]) -> list[str]:
     """Add the group choices of the run to resume to a command line.
 
@@ -61,7 +54,7 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
             given = {other.partition("=")[0] for other in arguments}
             words += [
                 f"{group}={choice}"
-                for group, choice in saved["choices"].items()
+                for group, choice in saved.choices.items()
                 if choice is not None and group not in given
             ]
     return words
@@ -97,7 +90,7 @@ def resume_configuration(config: DictConfig) -> DictConfig:
         An option contradicts the run.
     """
     directory = Path(config.resume)
-    composed, saved = resolve_config(config), _resumable_config(directory)
+    composed, saved = resolve_config(config), dict(_resumable_config(directory).values)
     anew = []
     for key in command_line_keys():
         is_group = key in saved["choices"]
@@ -128,7 +121,7 @@ def resume_configuration(config: DictConfig) -> DictConfig:
 
 def is_raised(config: DictConfig, directory: Path) -> bool:
     """Return whether the budget of a run was raised since its configuration was saved."""
-    composed, saved = resolve_config(config), read_saved_config(directory)
+    composed, saved = resolve_config(config), read_saved(directory).values
     return any(_value_at(composed, key) != _value_at(saved, key) for key in RAISABLE)
 
 
@@ -163,7 +156,7 @@ def check_same(config: DictConfig, directory: Path) -> None:
     FileError
         The configuration in the directory is damaged, or another version wrote it.
     """
-    wanted, had = flatten(resolve_config(config)), flatten(_resumable_config(directory))
+    wanted, had = flatten(resolve_config(config)), flatten(_resumable_config(directory).values)
     for key in sorted(wanted.keys() | had.keys()):
         option = key.removeprefix("choices.")
         if option in RAISABLE and _is_at_least(wanted.get(key), had.get(key)):
@@ -186,7 +179,7 @@ def remembered_folders(checkpoint: Path) -> list[str]:
     for directory in (checkpoint, checkpoint.parent):
         if (directory / CONFIG).is_file():
             with suppress(FileError, ValueError):
-                listed = read_saved_config(directory)["choices"].get(SEARCHPATH)
+                listed = read_saved(directory).choices.get(SEARCHPATH)
                 folders: list[str] = parse_yaml((listed or "[]").encode(), list[str])
                 return folders
     return []
@@ -209,25 +202,24 @@ def command_line_keys() -> list[str]:
     return [override.lstrip("+~").partition("=")[0].partition("@")[0] for override in overrides]
 
 
-def _resumable_config(directory: Path) -> dict[str, Any]:
+def _resumable_config(directory: Path) -> RunConfiguration:
     """Return the saved configuration of a run that this version can resume."""
     # Checked first: options of another version may have other names.
     require_current(directory)
-    return read_saved_config(directory)
+    return read_saved(directory)
 
 
-def read_saved_config(directory: Path) -> dict[str, Any]:
-    """Return the configuration that a run saved in its directory, as plain data.
+def read_saved(directory: Path) -> RunConfiguration:
+    """Return the configuration of the run to resume in a directory.
 
     Raises
     ------
     FileError
         There is no such file, or it is not one that a run writes.
     """
-    path = directory / CONFIG
-    if not path.is_file():
+    if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run to resume: it has no {CONFIG}.")
-    return read_configuration(path, _Saved)
+    return RunConfiguration.read(directory)
 
 
 def overlay(

@@ -16,8 +16,8 @@ from specahd.core.errors import FileError
 from specahd.core.plain import read_bytes
 from specahd.core.program import Level, Outcome
 from specahd.reporting.document import Section, Table
+from specahd.runs.configuration import name_kinds
 from specahd.runs.files import POOLS
-from specahd.runs.kinds import name_kinds
 from specahd.runs.reading import Run
 from specahd.runs.rows import Row, mean_or_nan
 

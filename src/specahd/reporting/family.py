@@ -18,21 +18,12 @@ from specahd.repair.checksums import MANIFEST
 from specahd.repair.manifest import Manifest
 from specahd.repair.repertoire import objective
 from specahd.repair.responses import Response
-from specahd.runs.configuration import read_configuration
-from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, REPLIES, TIMINGS
+from specahd.runs.configuration import RunConfiguration
+from specahd.runs.files import CHECKPOINT, JOURNAL, REPLIES, TIMINGS
 from specahd.runs.reading import read_measurements
 from specahd.runs.records import Measured, Round, Sample, Timing, journal_type
 
 _LIMIT = 4 << 20
-
-
-class _Scale(Struct):
-    beta: float
-    repertoire_size: int
-
-
-class _Configuration(Struct):
-    search: _Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +116,14 @@ def _repertoire_gains(
 ) -> dict[str, float]:
     """Return the increase of J by each program of a round's repertoire; empty if not known."""
     repertoire = chosen.repertoire
-    search = read_configuration(directory / CONFIG, _Configuration)["search"]
+    search = RunConfiguration.read(directory).search
     rows = {name: _responses(record) for name, record in known.items() if name in repertoire}
     lengths = {len(row) for row in rows.values()}
     if rows.keys() != set(repertoire) or len(lengths) != 1 or 0 in lengths:
         return {}
     scores = np.array([rows[program] for program in repertoire])
     values = [
-        objective(scores, range(count), beta=search["beta"], budget=search["repertoire_size"])
+        objective(scores, range(count), beta=search.beta, budget=search.repertoire_size)
         for count in range(len(repertoire) + 1)
     ]
     return dict(zip(repertoire, (b - a for a, b in pairwise(values)), strict=True))

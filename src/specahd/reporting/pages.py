@@ -50,8 +50,8 @@ from specahd.reporting.figures import (
     render,
     svg,
 )
-from specahd.runs.configuration import read_configuration
-from specahd.runs.files import CONFIG, ROUTES, rows_file
+from specahd.runs.configuration import RunConfiguration
+from specahd.runs.files import ROUTES, rows_file
 from specahd.runs.reading import Run
 from specahd.runs.records import Round, Routes
 from specahd.runs.rows import average_rows
@@ -344,14 +344,6 @@ def _facts(member: Member) -> str:
     return ", ".join(filter(None, parts))
 
 
-class _Budget(Struct):
-    programs: int
-
-
-class _Configuration(Struct):
-    budget: _Budget
-
-
 def search_page(directory: Path, name: str) -> str:
     """Return the page on the course of a run's search; the run may be in progress.
 
@@ -361,7 +353,7 @@ def search_page(directory: Path, name: str) -> str:
         A file is not what a run writes.
     """
     family = read_family(directory)
-    asked = read_configuration(directory / CONFIG, _Configuration)["budget"]["programs"]
+    asked = RunConfiguration.read(directory).budget.programs
     programs = family.requested()
     figures = "".join(
         f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"

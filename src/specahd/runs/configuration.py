@@ -1,14 +1,20 @@
-"""Read a run's saved configuration; list the options by what they change."""
+"""A run's configuration, read again; what its options change; kinds of runs, and their names."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from msgspec import Struct, structs
 
 from specahd.core.errors import FileError
 from specahd.core.options import Effect, effects
 from specahd.core.plain import convert, parse_yaml, read_bytes
 from specahd.core.services import EncoderOptions, ModelOptions
-from specahd.core.settings import RunOptions
+from specahd.core.settings import RunOptions, Settings
+from specahd.runs.files import CONFIG
 
 _LIMIT = 1 << 18
 _RETIRED = ("tiers",)
@@ -30,25 +36,64 @@ def options_with(*wanted: Effect) -> tuple[str, ...]:
     return tuple(name for name, effect in _EFFECTS.items() if effect in wanted)
 
 
-def read_configuration(path: Path, kind: Any) -> dict[str, Any]:
-    """Return a run's configuration as plain values.
+class _Budget(Struct, frozen=True):
+    name: str
+    programs: int
+    lower_train: int | None = None
+    upper_train: int | None = None
+    selection: int | None = None
+    validation: int | None = None
+
+
+class _Search(Struct, frozen=True):
+    beta: float = Settings.beta
+    repertoire_size: int = Settings.repertoire_size
+
+
+class _Pools(Struct, frozen=True):
+    dir: str = ""
+
+
+class RunConfiguration(Struct, frozen=True):
+    """The configuration that a run saved: the fields that are read again, and all values.
 
     Parameters
     ----------
-    kind
-        The type of the required fields (:mod:`specahd.core.plain`); the file may have more.
-
-    Raises
-    ------
-    FileError
-        The file cannot be read, or is not a run's configuration.
+    choices
+        The choices of groups, of which ``problem``, ``method`` and ``llm`` are always given.
+    values
+        All values of the file, nested in groups, without those that this version has no use for.
     """
-    try:
-        found: dict[str, Any] = parse_yaml(read_bytes(path, _LIMIT), dict[str, Any])
-        convert(found, kind)
-    except ValueError as error:
-        raise FileError(f"{path} is not the configuration of a run ({error}).") from None
-    return {key: value for key, value in found.items() if key not in _RETIRED}
+
+    seed: int
+    choices: dict[str, str | None]
+    budget: _Budget
+    search: _Search = _Search()
+    pools: _Pools = _Pools()
+    values: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        for group in ("problem", "method", "llm"):
+            if self.choices.get(group) is None:
+                raise ValueError(f"Expected choices.{group}")
+
+    @classmethod
+    def read(cls, directory: Path) -> Self:
+        """Read the configuration in a run's directory.
+
+        Raises
+        ------
+        FileError
+            The file cannot be read, or is not a run's configuration.
+        """
+        path = directory / CONFIG
+        try:
+            values = parse_yaml(read_bytes(path, _LIMIT), dict[str, Any])
+            read: Self = convert(values, cls)
+        except ValueError as error:
+            raise FileError(f"{path} is not the configuration of a run ({error}).") from None
+        kept = {key: value for key, value in values.items() if key not in _RETIRED}
+        return structs.replace(read, values=kept)
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,3 +110,121 @@ def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
 def is_covered_by(key: str, options: Iterable[str]) -> bool:
     """Return whether a dotted name is one of the options or lies in one of the groups."""
     return any(key == option or key.startswith(f"{option}.") for option in options)
+
+
+_IRRELEVANT = options_with(Effect.SEED, Effect.BOUND, Effect.SPEED, Effect.ACCESS)
+_CLASS = "._target_"
+_CALLING = ("_partial_", "_recursive_", "_convert_")
+"""Hydra's keys for calling a class; the class itself determines the result."""
+_HEAD = ("problem", "method", "llm", "budget")
+_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunKind:
+    """The options that a result depends on; runs that share them are averaged over seeds.
+
+    ``options`` are the choices by group and the values by dotted name.
+    """
+
+    problem: str
+    method: str
+    llm: str
+    budget: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> "RunKind":
+        """Return the kind of a run that has this configuration."""
+        choices: Mapping[str, Any] = config["choices"]
+        values = {key: value for key, value in config.items() if key != "choices"}
+        # The options of a choice are nested below its name: budget, budget.programs.
+        options = {
+            key: value
+            for key, value in {**choices, **flatten(values)}.items()
+            if not is_covered_by(key, _IRRELEVANT) and key.rpartition(".")[2] not in _CALLING
+        }
+        return cls(
+            problem=str(choices["problem"]),
+            method=str(choices["method"]),
+            llm=str(choices["llm"]),
+            budget=str(config["budget"]["name"]),
+            options=tuple((key, str(options[key])) for key in sorted(options)),
+        )
+
+    def values(self, keys: Iterable[str]) -> list[str]:
+        """Return the values of options; the word None stands for an absent option."""
+        options = dict(self.options)
+        return [str(options.get(key)) for key in keys]
+
+
+def varying_options(
+    kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]] = lambda kind: ()
+) -> list[str]:
+    """Return the options in which kinds differ that agree in all earlier options.
+
+    Choices come first, so that a choice stands for all of its options. The choices in every run's
+    name come before the others, since a method implies a memory.
+
+    Parameters
+    ----------
+    known
+        Returns the values that a name already holds.
+    """
+    return [key for key, _ in _differences(kinds, known)]
+
+
+def _differences(
+    kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]]
+) -> Iterator[tuple[str, set[RunKind]]]:
+    """Yield the options of :func:`varying_options`, each with the kinds that differ in it."""
+    parts = {kind: known(kind) for kind in kinds}
+    keys = {key for kind in parts for key, _ in kind.options}
+    for key in sorted(keys, key=lambda key: ("." in key, key not in _HEAD, key)):
+        values = {kind: kind.values([key]) for kind in parts}
+        alike: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for kind, known_values in parts.items():
+            alike[known_values].update(values[kind])
+        differ = {kind for kind, known_values in parts.items() if len(alike[known_values]) > 1}
+        if differ:
+            yield key, differ
+            parts = {kind: (*known_values, *values[kind]) for kind, known_values in parts.items()}
+
+
+def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
+    """Name kinds by the options that distinguish them, safe as file names; sorted.
+
+    A name always has the problem. It has an option, with its value, only if kinds with the same
+    name so far differ in it, and not if it is unset.
+    """
+    ordered = sorted(set(kinds))
+    heads = [
+        head
+        for head in _HEAD
+        if head == "problem" or len({getattr(kind, head) for kind in ordered}) > 1
+    ]
+
+    def head_values(kind: RunKind) -> tuple[str, ...]:
+        return tuple(getattr(kind, head) for head in heads)
+
+    differences = list(_differences(ordered, head_values))
+    names: dict[RunKind, str] = {}
+    for kind in ordered:
+        values = dict(kind.options)
+        options = [
+            _option_label(key, values[key])
+            for key, differ in differences
+            if kind in differ and values.get(key, "None") != "None"
+        ]
+        name = re.sub(r"[^\w.=-]+", "_", "-".join([*head_values(kind), *options]))[:_LENGTH]
+        while name in names.values():
+            name += "_"
+        names[kind] = name
+    return names
+
+
+def _option_label(key: str, value: str) -> str:
+    """Return an option and its value; a class without its module."""
+    if key.endswith(_CLASS):
+        return f"{key.removesuffix(_CLASS)}={value.rpartition('.')[2]}"
+    return f"{key}={value}"

@@ -14,7 +14,7 @@ from msgspec.json import Decoder
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import parse_json, printable, read_json
-from specahd.runs.configuration import read_configuration
+from specahd.runs.configuration import RunConfiguration, RunKind
 from specahd.runs.files import (
     CONFIG,
     JOURNAL,
@@ -26,7 +26,6 @@ from specahd.runs.files import (
     TIMINGS,
     rows_file,
 )
-from specahd.runs.kinds import RunKind
 from specahd.runs.records import Answer, Measured, Other, Prompt, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
@@ -44,25 +43,6 @@ class RunStatus(StrEnum):
     """Its checkpoint was evaluated before the tickets were spent: it ended early."""
     INTERRUPTED = "interrupted"
     """Its checkpoint was not evaluated."""
-
-
-class _Choices(Struct):
-    problem: str
-    method: str
-    llm: str
-
-
-class _Budget(Struct):
-    name: str
-    programs: int
-
-
-class _Configuration(Struct):
-    """The fields that a run's configuration must have."""
-
-    seed: int
-    choices: _Choices
-    budget: _Budget
 
 
 class _Machine(Struct):
@@ -204,12 +184,12 @@ def read_run(directory: Path, name: str = "", validation: Path | None = None) ->
     FileError
         A file does not have the format of a run.
     """
-    config = read_configuration(directory / CONFIG, _Configuration)
+    config = RunConfiguration.read(directory)
     return Run(
         name=name or directory.name,
-        kind=RunKind.of(config),
-        seed=config["seed"],
-        programs=config["budget"]["programs"],
+        kind=RunKind.of(config.values),
+        seed=config.seed,
+        programs=config.budget.programs,
         recorded=_recorded_seconds(directory),
         samples=_read_samples(directory),
         selection=read_rows(directory / rows_file("selection")),

@@ -9,13 +9,11 @@ from pathlib import Path
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from specahd.core.plain import read_json
 from specahd.core.services import without_password
 from specahd.reporting.family import Frozen
-from specahd.runs.configuration import flatten, read_configuration
-from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
+from specahd.runs.configuration import RunConfiguration, flatten
+from specahd.runs.files import CHECKPOINT, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
 from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.provenance import dvc_hashes
@@ -41,20 +39,6 @@ _CONTEXTS = {
 }
 
 
-class _Budget(Struct):
-    programs: int
-
-
-class _Pools(Struct):
-    dir: str
-
-
-class _Configuration(Struct):
-    choices: dict[str, str | None]
-    budget: _Budget
-    pools: _Pools
-
-
 class Description:
     """The description of a run, read from its directory.
 
@@ -71,12 +55,10 @@ class Description:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._config = read_configuration(directory / CONFIG, _Configuration)
-        chosen = self._config.pop("choices")
-        self._groups = {key: str(value) for key, value in chosen.items() if value}
-        names = ("problem", "method", "llm")
-        self.choices = {name: self._groups[name] for name in names if name in self._groups}
-        self.choices["seed"] = str(self._config.get("seed"))
+        self._config = RunConfiguration.read(directory)
+        self._groups = {key: value for key, value in self._config.choices.items() if value}
+        self.choices = {name: self._groups[name] for name in ("problem", "method", "llm")}
+        self.choices["seed"] = str(self._config.seed)
 
     @property
     def name(self) -> str:
@@ -87,9 +69,10 @@ class Description:
 
     def params(self) -> Mapping[str, str]:
         """Return the chosen groups and the flattened configuration, without passwords."""
+        options = {key: value for key, value in self._config.values.items() if key != "choices"}
         return {
             name: without_password(str(value))
-            for name, value in (self._groups | flatten(self._config)).items()
+            for name, value in (self._groups | flatten(options)).items()
             # Keys of Hydra are left out.
             if not any(part.startswith("_") for part in name.split("."))
         }
@@ -117,7 +100,7 @@ class Description:
         """
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
-        folder = Path(self._config["pools"]["dir"]) / self.choices["problem"]
+        folder = Path(self._config.pools.dir) / self.choices["problem"]
         manifest = read_json(folder / "manifest.json", _LIMIT, dict[str, Any]) or {}
         pools = manifest.get("pools", {})
         tracked = dvc_hashes(Path())
@@ -130,7 +113,7 @@ class Description:
             out = max(within, key=len, default="")
             hashes = json.dumps(pools[pool], sort_keys=True).encode()
             digest = tracked.get(out) or hashlib.md5(hashes, usedforsecurity=False).hexdigest()
-            used = list(pools[pool])[: self._config["budget"][pool]]
+            used = list(pools[pool])[: getattr(self._config.budget, pool)]
             tags = {"mlflow.data.context": context, **({"dvc": out} if out else {})}
             dataset = Dataset(
                 name=f"{self.choices['problem']}/{pool}",

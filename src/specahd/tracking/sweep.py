@@ -28,8 +28,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.core.display import csv_text
 from specahd.core.services import without_password
+from specahd.runs.configuration import varying_options
 from specahd.runs.files import CONFIG, POOLS, SWEEP, row_timings_file, write_json
-from specahd.runs.kinds import varying_options
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
 from specahd.runs.rows import average_rows, read_seconds
 from specahd.tracking.description import FIGURES, PAGES
