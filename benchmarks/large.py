@@ -21,12 +21,12 @@ import numpy as np
 import psutil
 
 from runs import ROOT, train
+from specahd.evaluation.rows import pass_seconds
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.instance import dumps as dumps_cvrp
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.instance import dumps as dumps_tsp
 from specahd.routing.geometry import Convention
-from specahd.runs.rows import pass_seconds
 
 
 def board(rng: np.random.Generator, size: int) -> np.ndarray:

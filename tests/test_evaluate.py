@@ -14,10 +14,10 @@ from specahd.api.incumbents import incumbent_case
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.core.journal import read_records
+from specahd.evaluation.rows import pass_seconds
 from specahd.repair.cases import make_case
 from specahd.routing.best_known import BestKnown, best_known
 from specahd.routing.problem import RoutingProblem
-from specahd.runs.rows import pass_seconds
 from specahd.sandbox.executor import LocalExecutor
 
 COLUMNS = "set,name,bks,kind,convention,source,vehicles,verified_cost,note"

@@ -21,15 +21,17 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.core.errors import ConfigError
+from specahd.core.journal import write_records
 from specahd.core.settings import Pools
+from specahd.evaluation.files import row_timings_file, rows_file
+from specahd.evaluation.rows import mean_or_nan, read_seconds
 from specahd.repair.cases import make_case
 from specahd.routing.base import AnyProblem
 from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.pools import prepare_pools, read_pool
 from specahd.routing.vehicles import solver
-from specahd.runs.files import CONFIG, row_timings_file, rows_file, write_records
+from specahd.runs.files import CONFIG
 from specahd.runs.reading import Run, read_runs
-from specahd.runs.rows import mean_or_nan, read_seconds
 
 OURS = "specahd"
 MOST_ITERATIONS = 1 << 20

@@ -23,8 +23,8 @@ from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.ranges import check_choice
 from specahd.core.settings import Accept, check_workers
+from specahd.evaluation.rows import evaluation_row
 from specahd.repair.execution import Execution
-from specahd.repair.rows import evaluation_row
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.executor import LocalExecutor

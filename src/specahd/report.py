@@ -24,17 +24,18 @@ from specahd.config.targets import check_targets
 from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
+from specahd.evaluation.files import STUDY, row_timings_file, rows_file
+from specahd.evaluation.rows import read_baseline_seconds, read_rows, read_seconds
 from specahd.reporting.aggregates import apply_labels, read_labels
 from specahd.reporting.document import Document, Section
 from specahd.reporting.methods import Reference, comparison_tables, is_comparison
 from specahd.reporting.named import named_sections
 from specahd.reporting.pages import PAGES, programs_section, write_pages
-from specahd.reporting.studies import STUDY, ablation_section, routing_section
+from specahd.reporting.studies import ablation_section, routing_section
 from specahd.reporting.summary import Summary, summarise
 from specahd.runs.audit import audit
-from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
+from specahd.runs.files import CHECKPOINT
 from specahd.runs.reading import Run, choose_runs, name_passed_over, read_runs, read_spending
-from specahd.runs.rows import read_baseline_seconds, read_rows, read_seconds
 from specahd.tracking.reports import log_report
 from specahd.tracking.store import Store
 

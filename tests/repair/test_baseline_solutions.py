@@ -7,13 +7,13 @@ import pytest
 from frozen import problem_of
 from offered import configuration
 from specahd.api import make_problem
-from specahd.repair import baseline_solutions
-from specahd.repair.baseline_solutions import BaselineSolutions
+from specahd.repair import cases
+from specahd.repair.cases import BaselineSolutions
 
 
 @pytest.fixture(autouse=True)
 def all_are_kept(monkeypatch):
-    monkeypatch.setattr(baseline_solutions, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(cases, "LEAST_SECONDS", 0.0)
 
 
 def instances(problem, count=2):
@@ -71,7 +71,7 @@ def test_options_of_a_baseline_and_the_convention_decide(tmp_path):
 
 
 def test_what_is_made_in_no_time_is_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(baseline_solutions, "LEAST_SECONDS", 60.0)
+    monkeypatch.setattr(cases, "LEAST_SECONDS", 60.0)
     problem = problem_of("cvrp")
     BaselineSolutions(tmp_path / "none").solve(problem, instances(problem, 1)[0])
     assert not (tmp_path / "none").exists()

@@ -8,11 +8,12 @@ import pytest
 from specahd.core.plain import parse_json
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, CallLimits, Penalty
+from specahd.design.coupled import recorded_task
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
-from specahd.repair.responses import RepairTask, ResponseTable
+from specahd.repair.responses import ResponseTable
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 from specahd.runs.records import Task
@@ -214,7 +215,7 @@ def test_regions_of_another_solution_are_rebuilt_and_priced_there(evaluator, cas
     assert (task.incumbent, task.region) == (there, before.region)
     assert task.key != before.key
     assert task.descriptor != before.descriptor
-    assert RepairTask.from_record(parse_json(json.dumps(task.record()), Task)) == task
+    assert recorded_task(parse_json(json.dumps(task.record()), Task)) == task
     assert "solution" not in before.record()
     result = evaluator.respond(SEEDS[Level.LOWER], [task, before])
     assert [response.cost_before for response in result.responses] == [cost, case.cost]

@@ -6,9 +6,9 @@ import pytest
 import commands
 from run_directories import lines, row, sample, write_run
 from specahd.core.plain import convert
+from specahd.evaluation.rows import Row, RowRecord
 from specahd.reporting.methods import Reference, comparison_tables, is_comparison
 from specahd.runs.reading import Spending, read_runs, read_spending
-from specahd.runs.rows import Row, RowRecord
 
 UNKNOWN = defaultdict(dict)
 UNPAID = defaultdict(Spending)

@@ -108,7 +108,8 @@ def test_a_run_that_has_just_begun_has_both_pages(tmp_path):
 
 
 def test_a_map_needs_nodes_of_a_plane_and_has_the_accepted_regions(tmp_path):
-    steps = [{"nodes": [1, 9], "accepted": True}, {"nodes": [2]}]
+    ok = {"outcome": "ok"}
+    steps = [ok | {"nodes": [1, 9], "accepted": True}, ok | {"nodes": [2]}]
     directory = write_run(tmp_path / "run", validation=[row("a", 3, 90.0) | {"steps": steps}])
     drawn = {"instance": "a", "coords": [[0, 0], [1, 0], [0, 1]], "before": [[1], [2]],
              "after": [[1, 2]], "cost_before": 4.0, "cost_after": 3.5}  # fmt: skip

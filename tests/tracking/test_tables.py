@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from specahd.repair.rows import PoolSummary
-from specahd.repair.study import Growth, Policy, Study
+from specahd.evaluation.rows import PoolSummary
+from specahd.evaluation.study import Growth, Policy, Study
 from specahd.tracking.tables import cheaper_references, print_study, print_summaries
 
 LARGE = "75,912,345.6"

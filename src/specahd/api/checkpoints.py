@@ -16,9 +16,8 @@ from specahd.core.folders import display_path
 from specahd.core.repair_options import RepairOptions
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.checksums import digest
-from specahd.repair.execution import Execution
+from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.passes import single_pass
-from specahd.repair.rows import run_frozen
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import unfinished_run

@@ -18,28 +18,26 @@ from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, NotEnoughMemory
 from specahd.core.events import Observer
 from specahd.core.folders import safe_file_name
+from specahd.core.journal import write_json
 from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
-from specahd.repair.baseline_solutions import BaselineSolutions
-from specahd.repair.cases import Case, make_case
-from specahd.repair.cases import Incumbent as CaseIncumbent
-from specahd.repair.execution import save_sandbox
-from specahd.repair.row_files import NAME, RowFiles
-from specahd.repair.rows import (
+from specahd.evaluation.files import NAME, STUDY, RowFiles, row_steps_file, row_timings_file
+from specahd.evaluation.rows import (
     PoolSummary,
     evaluation_row,
-    expose,
+    pass_seconds,
     region_share,
     step_records,
-    stream_frozen,
     summarise,
 )
-from specahd.repair.study import Study, region_records, replay, study_regions
+from specahd.evaluation.study import Study, region_records, replay, study_regions
+from specahd.repair.cases import BaselineSolutions, Case, make_case
+from specahd.repair.cases import Incumbent as CaseIncumbent
+from specahd.repair.execution import expose, stream_frozen
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.best_known import BestKnown, best_known, published_fields
 from specahd.routing.pools import definition_hash
-from specahd.runs.files import STUDY, row_steps_file, row_timings_file
-from specahd.runs.rows import pass_seconds
+from specahd.runs.files import SANDBOX
 from specahd.sandbox.executor import Executor
 from specahd.sandbox.shared_arrays import block_size
 
@@ -296,7 +294,7 @@ class _Work:
             if files is not None:
                 done = list(self._rows)
                 files.open(done)
-                save_sandbox(loaded.sandbox, files.directory)
+                write_json(files.directory / SANDBOX, loaded.sandbox)
                 self._timings += files.read_side(row_timings_file(NAME), done)
                 self._regions += files.read_side(STUDY, done) if self.study else []
             if cases:

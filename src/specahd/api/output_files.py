@@ -11,8 +11,8 @@ from specahd.api.solutions import Solution
 from specahd.api.solving import Solved
 from specahd.core.folders import write_errors
 from specahd.core.interrupts import Interrupts
+from specahd.core.journal import write_json
 from specahd.engine.neighbourhood_search import SearchProgress
-from specahd.runs.files import write_json
 from specahd.tracking.solving import SolvingLine
 
 PICTURES = (".png", ".pdf", ".svg")

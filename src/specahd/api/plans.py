@@ -15,26 +15,25 @@ from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import atomic_files
-from specahd.core.journal import Record
+from specahd.core.journal import Record, write_json
 from specahd.core.plain import printable
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings
 from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.makers import check_rounds
+from specahd.evaluation.rows import PoolSummary, summarise, write_example, write_rows
 from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.checksums import SUMS
-from specahd.repair.execution import Execution, save_sandbox
-from specahd.repair.maps import write_example
+from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.passes import check_extensions
-from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.repair.staged_cases import stage_cases
 from specahd.routing.base import POOLS as ALL_POOLS
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
-from specahd.runs.files import CHECKPOINT, POOLS
+from specahd.runs.files import CHECKPOINT, POOLS, SANDBOX
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
 from specahd.runs.reopening import discard_empty_run, reopen_run
@@ -306,7 +305,7 @@ def run_training(
         reopen_run(directory)
     with atomic_files(directory) as draft:
         describe(draft)
-        save_sandbox(sandbox, draft)
+        write_json(draft / SANDBOX, sandbox)
         save_machine(draft)
     executor = plan.execution.start(plan.problem, cases)
     try:

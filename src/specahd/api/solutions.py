@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from specahd.core.errors import ConfigError
 from specahd.core.folders import write_atomically
+from specahd.evaluation.rows import compare_routes
 from specahd.repair.cases import Case
-from specahd.repair.maps import compare_routes
 from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
 from specahd.routing import itinerary

@@ -1,16 +1,17 @@
-"""Append-only files of JSON lines that survive a kill at any byte."""
+"""Files of JSON lines; those that are appended to survive a kill at any byte."""
 
 import fcntl
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError, JournalError, RunFailed
+from specahd.core.folders import write_atomically
 from specahd.core.plain import convert, parse_json
 
 Record = Mapping[str, Any]
@@ -21,6 +22,28 @@ _OWNERS = ("sample", "carried", "instance", "record")
 def dumps(record: Record) -> str:
     """Return the record as one canonical line; equal records give equal bytes."""
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write a JSON file, the same bytes for the same values.
+
+    Raises
+    ------
+    WriteError
+        The disk is full or read-only.
+    """
+    write_atomically(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write a file of records, one per line.
+
+    Raises
+    ------
+    WriteError
+        The disk is full or read-only.
+    """
+    write_atomically(path, "".join(f"{dumps(record)}\n" for record in records))
 
 
 def read_records(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:

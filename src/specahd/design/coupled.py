@@ -10,6 +10,7 @@ from specahd.core.budget import Budget
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
 from specahd.core.options import Option
+from specahd.core.plain import to_tuples
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
@@ -21,11 +22,12 @@ from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Case, Incumbent
+from specahd.repair.execution import expose, run_frozen
 from specahd.repair.responses import RepairTask, task_key
-from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
-from specahd.routing.base import AnyProblem, contracts
+from specahd.routing.base import AnyProblem, Region, contracts
 from specahd.runs.journal import Journal
+from specahd.runs.records import Task
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
@@ -239,7 +241,7 @@ class Coupled:
             incumbents = self._incumbents(number, "lower_train", last=number - 1)
             tasks = expose(self._executor, self._uppers, incumbents)
         else:
-            tasks = [RepairTask.from_record(task) for task in known.tasks]
+            tasks = [recorded_task(task) for task in known.tasks]
             if not all(map(self._may_be_exposed, tasks)):
                 raise RunFailed(NOT_REPRODUCED)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
@@ -351,3 +353,9 @@ class Coupled:
             failed = sum(repair.failed for repair in repairs)
             candidates.append(candidate(uppers, mean_improvement(repairs), failed))
         return best_candidate(candidates)
+
+
+def recorded_task(record: Task) -> RepairTask:
+    """Return the task of a :meth:`~specahd.repair.responses.RepairTask.record`."""
+    region, descriptor = Region(tuple(record.nodes)), tuple(record.descriptor)
+    return RepairTask(record.key, record.case, region, descriptor, to_tuples(record.solution))

@@ -1,21 +1,28 @@
-"""Execution of programs: the executor and the sandbox, shared by training and repair."""
+"""Execution of programs: the executor, the sandbox, and programs over many cases at once."""
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer
+from specahd.core.program import Program
 from specahd.core.settings import CallLimits, Confinement
-from specahd.repair.cases import Case, share_arrays
+from specahd.repair.cases import Case, Incumbents, share_arrays
 from specahd.repair.evaluator import Evaluator
+from specahd.repair.responses import RepairTask
+from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import AnyProblem
-from specahd.runs.files import SANDBOX, write_json
 from specahd.sandbox.client import inspect_host
 from specahd.sandbox.confinement import ENFORCED
 from specahd.sandbox.executor import Executor, LocalExecutor
+
+AHEAD = 2
+"""Number of cases per worker that :func:`stream_frozen` submits in advance."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,49 @@ class Execution(Confinement):
         return executor
 
 
-def save_sandbox(status: Mapping[str, str], directory: Path) -> None:
-    """Write the result of :meth:`Execution.inspect` to ``sandbox.json`` in the directory."""
-    write_json(directory / SANDBOX, status)
+def expose(
+    executor: Executor, uppers: Sequence[Program], incumbents: Incumbents, chunk: int = 8
+) -> list[RepairTask]:
+    """Return the regions that upper programs expose on some solutions, in order.
+
+    Only the first of regions that are rebuilt alike counts.
+    """
+    firsts = range(0, len(incumbents), chunk)
+    parts = [list(incumbents[first : first + chunk]) for first in firsts]
+    jobs = [executor.submit("expose", uppers, part) for part in parts]
+    return [task for job in jobs for task in job.result()]
+
+
+def run_frozen(
+    executor: Executor,
+    uppers: Sequence[Program],
+    system: RepairSystem,
+    cases: Sequence[int],
+    step: Callable[[], None] = lambda: None,
+) -> list[Repair]:
+    """Run the pipeline on each case, in order; call ``step`` after each."""
+    jobs = [executor.submit("repair", uppers, system, case) for case in cases]
+    repairs = []
+    for job in jobs:
+        repairs.append(job.result())
+        step()
+    return repairs
+
+
+def stream_frozen(
+    executor: Executor, uppers: Sequence[Program], system: RepairSystem, cases: Sequence[int]
+) -> Iterator[Repair]:
+    """Yield the pipeline's repair of each case, in order, as soon as it is ready.
+
+    At most :data:`AHEAD` cases per worker are submitted at a time, so that other work of the
+    caller does not wait for all cases.
+    """
+    waiting = iter(cases)
+    jobs: deque[Future[Repair]] = deque()
+    for case in islice(waiting, AHEAD * executor.workers):
+        jobs.append(executor.submit("repair", uppers, system, case))
+    while jobs:
+        repair = jobs.popleft().result()
+        for case in islice(waiting, 1):
+            jobs.append(executor.submit("repair", uppers, system, case))
+        yield repair

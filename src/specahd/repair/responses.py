@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.plain import to_tuples
 from specahd.core.program import Outcome
 from specahd.repair.cases import Incumbent
 from specahd.repair.merge import EPSILON
 from specahd.routing.base import FloatArray, Region
-from specahd.runs.records import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +50,6 @@ class RepairTask:
             "descriptor": list(self.descriptor),
             **({} if self.solution is None else {"solution": self.solution}),
         }
-
-    @classmethod
-    def from_record(cls, record: Task) -> "RepairTask":
-        """Return the task of a :meth:`record`."""
-        region = Region(tuple(record.nodes))
-        return cls(
-            record.key, record.case, region, tuple(record.descriptor), to_tuples(record.solution)
-        )
 
 
 def task_key(instance_name: str, identity: Iterable[int], solution: Any = None) -> str:

@@ -15,11 +15,11 @@ from statistics import fmean, stdev
 from specahd.core.errors import FileError
 from specahd.core.plain import read_bytes
 from specahd.core.program import Level, Outcome
+from specahd.evaluation.rows import Row, mean_or_nan
 from specahd.reporting.document import Section, Table
 from specahd.runs.configuration import name_kinds
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run
-from specahd.runs.rows import Row, mean_or_nan
 
 EARLY = 50
 """Programs before which curves rise too steeply to be compared (the paper's appendix F)."""

@@ -8,6 +8,7 @@ from math import isfinite, nan
 from statistics import fmean, stdev
 from types import MappingProxyType
 
+from specahd.evaluation.rows import Row, average_rows, mean_or_nan
 from specahd.reporting import ranking
 from specahd.reporting.aggregates import (
     BOUND,
@@ -30,7 +31,6 @@ from specahd.reporting.document import (
 )
 from specahd.reporting.ranking import Entry
 from specahd.runs.reading import Run, Spending, choose_runs
-from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 _TEXT = (
     "The tables show mean costs on the validation pool by size, over the seeds and instances that "

@@ -14,11 +14,11 @@ from msgspec import Struct
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
+from specahd.evaluation.files import row_timings_file, rows_file
+from specahd.evaluation.rows import RowRecord, mean_or_nan, read_seconds
 from specahd.reporting.document import Figure, Part, Section, Strong, Table, format_percent
 from specahd.reporting.figures import draw_anytime, render
 from specahd.reporting.ranking import Entry, against
-from specahd.runs.files import row_timings_file, rows_file
-from specahd.runs.rows import RowRecord, mean_or_nan, read_seconds
 
 ANYTIME = "anytime.svg"
 _PEERS = ("PyVRP", "OR-Tools", "LKH")

@@ -12,12 +12,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from specahd.core import journal
 from specahd.core.folders import atomic_folder
 from specahd.core.program import Level, Outcome
 from specahd.core.sums import sequential_sum
+from specahd.evaluation.files import ROUTES, rows_file
+from specahd.evaluation.rows import Routes, RowRecord, average_rows
 from specahd.reporting.aggregates import group_by_kind
 from specahd.reporting.document import (
     Code,
@@ -51,10 +53,8 @@ from specahd.reporting.figures import (
     svg,
 )
 from specahd.runs.configuration import RunConfiguration
-from specahd.runs.files import ROUTES, rows_file
 from specahd.runs.reading import Run
-from specahd.runs.records import Round, Routes
-from specahd.runs.rows import average_rows
+from specahd.runs.records import Round
 
 PAGES = "pages"
 """Name of the folder of pages, beside the report."""
@@ -86,16 +86,6 @@ _ROUNDS = (
 _OUTCOMES = "What became of each program; in the upper half of a row those of the upper level."
 
 
-class _Step(Struct):
-    nodes: list[int] = []
-    accepted: bool = False
-
-
-class _Row(Struct):
-    instance: str
-    steps: list[_Step]
-
-
 def read_routes(directory: Path) -> tuple[dict[str, Any], list[list[int]]] | None:
     """Return the instance that a run stored, as ``draw_routes`` takes it, and its regions.
 
@@ -114,8 +104,8 @@ def read_routes(directory: Path) -> tuple[dict[str, Any], list[list[int]]] | Non
     nodes = [node for route in (*drawn.before, *drawn.after) for node in route]
     if not nodes or any(len(each) != 2 for each in drawn.coords) or not set(nodes) <= set(known):
         return None
-    rows = journal.read_records(directory / rows_file("validation"), _Row)
-    steps: list[_Step] = next((row.steps for row in rows if row.instance == drawn.instance), [])
+    rows = journal.read_records(directory / rows_file("validation"), RowRecord)
+    steps: list[Any] = next((row.steps for row in rows if row.instance == drawn.instance), [])
     regions = [[node for node in step.nodes if node in known] for step in steps if step.accepted]
     return structs.asdict(drawn), regions
 

@@ -8,8 +8,8 @@ from statistics import stdev
 
 import numpy as np
 
+from specahd.evaluation.rows import mean_or_nan
 from specahd.reporting.document import Part, Strong, Table, format_percent
-from specahd.runs.rows import mean_or_nan
 
 _RESAMPLES = 10_000
 _LEVELS = (2.5, 97.5)

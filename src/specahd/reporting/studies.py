@@ -10,12 +10,10 @@ from msgspec import Struct
 
 from specahd.core import journal
 from specahd.core.program import Outcome
+from specahd.evaluation.rows import average_rows
 from specahd.reporting.document import Part, Section, Table, format_number, format_percent
 from specahd.runs.reading import Run, choose_runs
-from specahd.runs.rows import average_rows
 
-STUDY = "study.jsonl"
-"""Name of the file that an evaluation with ``study=routing`` writes."""
 _PROTOCOLS = {
     "lower": "The lower search alone.",
     "upper": "The upper search over a frozen repertoire.",

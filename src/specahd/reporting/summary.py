@@ -7,6 +7,7 @@ from math import isfinite
 from types import MappingProxyType
 
 from specahd.core.program import Outcome
+from specahd.evaluation.rows import Row, average_rows, mean_or_nan
 from specahd.reporting.aggregates import (
     BOUND,
     HOW_TO_READ_BOUNDS,
@@ -30,7 +31,6 @@ from specahd.reporting.document import (
 from specahd.reporting.figures import LEVELS, draw_convergence, draw_seconds, render
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run, choose_runs
-from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 DRAWING = "convergence.svg"
 SECONDS = "seconds.svg"

@@ -19,10 +19,11 @@ from tempfile import TemporaryDirectory
 from specahd.core import journal
 from specahd.core.errors import FileError, RunFailed
 from specahd.core.journal import describe_difference
+from specahd.evaluation.files import rows_file
+from specahd.evaluation.rows import average_rows
 from specahd.runs import files
 from specahd.runs.reading import Run, RunStatus, read_run
 from specahd.runs.records import Round, journal_type
-from specahd.runs.rows import average_rows
 
 _KEPT = (files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS)
 
@@ -44,7 +45,7 @@ def audit(run: Path, options: Sequence[str] = ()) -> str:
     """
     found = read_run(run)
     if found.status is RunStatus.INTERRUPTED:
-        raise FileError(f"{run} has not ended: {files.rows_file('validation')} is missing.")
+        raise FileError(f"{run} has not ended: {rows_file('validation')} is missing.")
     with TemporaryDirectory(prefix="specahd-audit-") as folder:
         copy = Path(folder) / run.resolve().name
         copy.mkdir()
@@ -92,7 +93,7 @@ def _unselected(found: Run, run: Path) -> Iterator[str]:
     if known and isfinite(mean) and not any(isclose(mean, value) for value in known):
         yield (
             f"{run / files.JOURNAL}: no round has the selection {mean:.6f} of "
-            f"{files.rows_file('selection')}."
+            f"{rows_file('selection')}."
         )
 
 
@@ -112,7 +113,7 @@ def _broken(run: Path, copy: Path) -> Iterator[str]:
             yield f"{ours / name} is not reproduced."
         elif (ours / name).read_bytes() != (again / name).read_bytes():
             yield f"{ours / name} is reproduced with other bytes."
-    for name in (files.JOURNAL, files.RESPONSES, *map(files.rows_file, files.POOLS)):
+    for name in (files.JOURNAL, files.RESPONSES, *map(rows_file, files.POOLS)):
         lines = (folder.joinpath(name).read_bytes().splitlines() for folder in (run, copy))
         for number, (one, other) in enumerate(zip_longest(*lines, fillvalue=b""), 1):
             if one != other:

@@ -14,20 +14,11 @@ from msgspec.json import Decoder
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import parse_json, printable, read_json
+from specahd.evaluation.files import rows_file
+from specahd.evaluation.rows import Row, read_rows
 from specahd.runs.configuration import RunConfiguration, RunKind
-from specahd.runs.files import (
-    CONFIG,
-    JOURNAL,
-    MACHINE,
-    POOLS,
-    PROMPTS,
-    REPLIES,
-    RESPONSES,
-    TIMINGS,
-    rows_file,
-)
+from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, PROMPTS, REPLIES, RESPONSES, TIMINGS
 from specahd.runs.records import Answer, Measured, Other, Prompt, Sample, Timing
-from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
 _COMMIT = 7

@@ -157,17 +157,6 @@ class Prompt(Struct, frozen=True):
     begins: Name | None = None
 
 
-class Routes(Struct, frozen=True):
-    """One validation instance before and after repair."""
-
-    instance: str
-    coords: list[list[float]]
-    before: list[list[int]]
-    after: list[list[int]]
-    cost_before: float
-    cost_after: float
-
-
 def journal_type(record: Mapping[str, Any], sample: type[Sample] = Sample) -> type[Struct]:
     """Return the type of a record of ``journal.jsonl``."""
     if "record" not in record:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core import journal
-from specahd.core.journal import JournalFile
+from specahd.core.journal import JournalFile, write_json
 from specahd.core.plain import read_json
+from specahd.evaluation.files import ROUTES, row_timings_file, rows_file
 from specahd.runs import files
 from specahd.runs.reading import is_sample
 
@@ -39,7 +40,7 @@ def reopen_run(directory: Path) -> None:
         cursor = read_json(directory / files.CURSOR, _CURSOR_BYTES, dict[str, Any])
         records = None if cursor is None else cursor.get("records")
         if isinstance(records, int) and records > left:
-            files.write_json(directory / files.CURSOR, {**cursor, "records": left})
+            write_json(directory / files.CURSOR, {**cursor, "records": left})
     finally:
         replies.close()
 
@@ -51,8 +52,8 @@ def discard_empty_run(directory: Path) -> None:
 
 
 _END_FILES = (
-    *(name(pool) for pool in files.POOLS for name in (files.rows_file, files.row_timings_file)),
-    files.ROUTES,
+    *(name(pool) for pool in files.POOLS for name in (rows_file, row_timings_file)),
+    ROUTES,
 )
 _START_FILES = (
     *(files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS, files.PROMPTS),

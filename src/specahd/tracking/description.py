@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from specahd.core.plain import read_json
 from specahd.core.services import without_password
+from specahd.evaluation.files import rows_file
+from specahd.evaluation.rows import average_rows, read_rows
 from specahd.reporting.family import Frozen
 from specahd.runs.configuration import RunConfiguration, flatten
-from specahd.runs.files import CHECKPOINT, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
+from specahd.runs.files import CHECKPOINT, MACHINE, POOLS, SANDBOX, SWEEP
 from specahd.runs.reading import RunStatus
-from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.provenance import dvc_hashes
 from specahd.tracking.store import artifact_link, origin_tags
 

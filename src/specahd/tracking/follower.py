@@ -14,17 +14,17 @@ from typing import Any
 
 from specahd.core import journal
 from specahd.core.journal import Record
+from specahd.evaluation.files import ROUTES, rows_file
+from specahd.evaluation.rows import Routes, RowRecord
 from specahd.runs import files
 from specahd.runs.reading import is_sample
 from specahd.runs.records import (
     Answer,
     Prompt,
-    Routes,
     Timing,
     responses_type,
     uploaded_journal_type,
 )
-from specahd.runs.rows import RowRecord
 
 # Number of samples over which programs per minute are measured.
 _WINDOW = 20
@@ -212,8 +212,8 @@ def check_records(directory: Path) -> None:
         files.REPLIES: Answer,
         files.TIMINGS: Timing,
         files.PROMPTS: Prompt,
-        **{files.rows_file(pool): RowRecord for pool in files.POOLS},
-        files.ROUTES: Routes,
+        **{rows_file(pool): RowRecord for pool in files.POOLS},
+        ROUTES: Routes,
     }
     for name, kind in kinds.items():
         for _ in journal.read_records(directory / name, kind):

@@ -13,7 +13,8 @@ import yaml
 from specahd import __version__
 from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
-from specahd.runs.files import MACHINE, write_json
+from specahd.core.journal import write_json
+from specahd.runs.files import MACHINE
 
 _LOCK = "dvc.lock"
 _STAGE = "DVC_STAGE"

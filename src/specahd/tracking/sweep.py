@@ -27,11 +27,13 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.core.display import csv_text
+from specahd.core.journal import write_json
 from specahd.core.services import without_password
+from specahd.evaluation.files import row_timings_file
+from specahd.evaluation.rows import average_rows, read_seconds
 from specahd.runs.configuration import varying_options
-from specahd.runs.files import CONFIG, POOLS, SWEEP, row_timings_file, write_json
+from specahd.runs.files import CONFIG, POOLS, SWEEP
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
-from specahd.runs.rows import average_rows, read_seconds
 from specahd.tracking.description import FIGURES, PAGES
 from specahd.tracking.store import (
     LONGEST_TAG,

@@ -10,8 +10,8 @@ from rich.table import Table
 from specahd.core.display import visible
 
 if TYPE_CHECKING:
-    from specahd.repair.rows import PoolSummary
-    from specahd.repair.study import Study
+    from specahd.evaluation.rows import PoolSummary
+    from specahd.evaluation.study import Study
     from specahd.tracking.registry import TrainedRun
 
 _POOL_WIDTH = 16

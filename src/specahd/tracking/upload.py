@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.core.errors import FileError
+from specahd.core.journal import write_json
 from specahd.core.plain import read_json
 from specahd.core.services import without_password
+from specahd.evaluation.files import ROUTES, row_timings_file, rows_file
+from specahd.evaluation.rows import average_rows, read_rows
 from specahd.reporting.family import read_family, read_frozen_programs
 from specahd.reporting.figures import LEVELS, draw_routes, draw_scores
 from specahd.reporting.pages import LINEAGE, SEARCH, lineage_page, read_routes, search_page
 from specahd.runs import files
 from specahd.runs.reading import read_run
-from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.description import (
     FIGURES,
     PAGES,
@@ -54,8 +56,8 @@ _STATUS_TAG = "status"
 """The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _FILES = (
     *(files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS, files.PROMPTS),
-    *(name(pool) for pool in files.POOLS for name in (files.rows_file, files.row_timings_file)),
-    *(files.SANDBOX, files.MACHINE, files.ROUTES),
+    *(name(pool) for pool in files.POOLS for name in (rows_file, row_timings_file)),
+    *(files.SANDBOX, files.MACHINE, ROUTES),
 )
 _STATUS = {"complete": "FINISHED", "partial": "FINISHED", "interrupted": "KILLED"}
 """MLflow's status by a run's status; FAILED for any other."""
@@ -107,7 +109,7 @@ class SyncCursor:
 
     def write(self, directory: Path) -> None:
         """Write the cursor to the directory atomically."""
-        files.write_json(directory / files.CURSOR, asdict(self))
+        write_json(directory / files.CURSOR, asdict(self))
 
 
 def run_directions(directory: Path) -> str:
@@ -351,7 +353,7 @@ class RunUpload:
         The improvement is written twice: as a share, and in percent as in tables.
         """
         for pool in files.POOLS:
-            found = average_rows(read_rows(self._directory / files.rows_file(pool)))
+            found = average_rows(read_rows(self._directory / rows_file(pool)))
             for name, value in found.measures().items():
                 yield Measure(f"{pool}/{name}", value, 0)
                 if name == "improvement":

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from specahd.core.program import Outcome
+from specahd.evaluation.study import Growth, region_records, signed_costs, study_regions
 from specahd.repair.responses import RepairTask, Response, ResponseTable
-from specahd.repair.study import Growth, region_records, signed_costs, study_regions
 from specahd.routing.base import Region
 
 # One row for each of three members, one column for each of four regions; None where it failed.

@@ -1,4 +1,4 @@
-"""The files of an evaluation, appended by instance, so that a killed evaluation can be resumed.
+"""The files of an evaluation; those of ``evaluate`` grow by instance, so that it can be resumed.
 
 An instance's row is written last, so its other records exist if the row exists. Rows are in the
 order of the instances, so that the files do not depend on workers or interruptions.
@@ -10,19 +10,39 @@ from typing import Any
 
 from specahd.core.errors import FileError, JournalError, WriteError
 from specahd.core.folders import write_atomically, write_errors
-from specahd.core.journal import JournalFile, Record, dumps, read_records
-from specahd.core.plain import parse_json
-from specahd.runs.files import (
-    EVALUATION,
-    STUDY,
-    row_steps_file,
-    row_timings_file,
-    rows_file,
+from specahd.core.journal import (
+    JournalFile,
+    Record,
+    dumps,
+    read_records,
     write_json,
     write_records,
 )
+from specahd.core.plain import parse_json
 
 NAME = "rows"
+"""The name of the rows that ``evaluate`` writes; those of a run have the names of its pools."""
+EVALUATION = "evaluation.json"
+"""Settings that determine the rows of an evaluation, besides its instances."""
+STUDY = "study.jsonl"
+"""Results of every member of a repertoire on every region, and those of a routing study."""
+ROUTES = "routes.json"
+"""One validation instance of a run before and after repair."""
+
+
+def rows_file(pool: str) -> str:
+    """Return the name of the file with a pool's rows."""
+    return f"{pool}.jsonl"
+
+
+def row_timings_file(pool: str) -> str:
+    """Return the name of the file with the seconds of a pool's rows."""
+    return f"{pool}-timings.jsonl"
+
+
+def row_steps_file(pool: str) -> str:
+    """Return the name of the file with the descriptors and estimates of a pool's steps."""
+    return f"{pool}-steps.jsonl"
 
 
 class RowFiles:
