@@ -5,12 +5,12 @@ from pathlib import Path
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from specahd.checkpoint import Checkpoint, freeze
+from specahd.checkpoint.frozen import Checkpoint, freeze
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome
 from specahd.core.settings import Accept
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.responses import RepairTask, Response, ResponseTable
+from specahd.repair.router import ResponseArchive
 from specahd.routing.base import AnyProblem, Region, contracts
 
 

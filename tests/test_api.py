@@ -19,7 +19,7 @@ import pytest
 from frozen import freeze_seeds, problem_of, seed_checkpoint
 from specahd import api
 from specahd.api.problems import settings_of
-from specahd.checkpoint import freeze
+from specahd.checkpoint.frozen import freeze
 from specahd.config import CONF_DIR
 from specahd.config.files import choices, declared_options
 from specahd.core.compilation import report_compilation

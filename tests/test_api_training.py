@@ -17,7 +17,7 @@ from commands import TINY, call
 from foreign import look
 from offered import COMPOSED, METHODS, PROBLEMS
 from specahd import api
-from specahd.checkpoint import thaw
+from specahd.checkpoint.frozen import thaw
 from specahd.config import CONF_DIR
 from specahd.config.files import factory_of, method_of
 from specahd.config.schemas import register_schemas

@@ -6,7 +6,7 @@ import pytest
 
 from commands import TINY, call
 from specahd import api
-from specahd.checkpoint import thaw
+from specahd.checkpoint.frozen import thaw
 
 pytestmark = pytest.mark.integration
 

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+from frozen import seed_checkpoint
 from offered import METHODS
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import make_problem, settings_of
 from specahd.api.provenance import provenance
-from specahd.checkpoint import freeze, thaw
+from specahd.checkpoint.frozen import freeze, thaw
+from specahd.checkpoint.manifest import SUMS
 from specahd.config import files
 from specahd.core.budget import Budget
 from specahd.core.program import Level
@@ -22,9 +24,7 @@ from specahd.core.settings import CallLimits, Penalty, Pools, Settings
 from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
-from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution
-from test_checkpoint import checkpoint
 
 BUDGET = Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
 
@@ -124,7 +124,7 @@ def test_what_changes_no_program_does_not_change_it(plan, change):
 
 
 def test_a_given_repertoire_is_named_by_what_it_holds(plan, tmp_path):
-    freeze(checkpoint(), tmp_path / "given")
+    freeze(seed_checkpoint("cvrp"), tmp_path / "given")
     given = Settings(levels="upper", repertoire=str(tmp_path / "given"))
     named = provenance(dataclasses.replace(plan, settings=given))["search"]["repertoire"]
     assert named == hashlib.sha256((tmp_path / "given" / SUMS).read_bytes()).hexdigest()
@@ -163,7 +163,7 @@ def test_an_option_of_any_kind_is_told_and_read_back(plan, tmp_path, option, tol
     said = provenance(dataclasses.replace(plan, method=partial(method, option=option)))
     if told is not None:
         assert said["method"]["option"] == told
-    freeze(dataclasses.replace(checkpoint(), training=said), tmp_path / "frozen")
+    freeze(dataclasses.replace(seed_checkpoint("cvrp"), training=said), tmp_path / "frozen")
     assert thaw(tmp_path / "frozen").training == said
 
 

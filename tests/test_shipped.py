@@ -12,11 +12,11 @@ from offered import PROBLEMS
 from specahd import api
 from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
-from specahd.checkpoint import thaw
+from specahd.checkpoint.frozen import thaw
+from specahd.checkpoint.manifest import SUMS
 from specahd.core.errors import ConfigError
 from specahd.engine import schedule
 from specahd.engine.builtin_programs import SHIPPED
-from specahd.repair.checksums import SUMS
 
 NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())
 TRAININGS = re.findall(

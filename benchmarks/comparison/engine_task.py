@@ -25,7 +25,7 @@ from omegaconf import OmegaConf
 
 from specahd import api
 from specahd.api.programs import BY_HAND
-from specahd.repair.checksums import digest
+from specahd.checkpoint.manifest import digest
 from specahd.reporting.document import Document, Section, Table
 from specahd.runs.files import CHECKPOINT, CONFIG
 from specahd.runs.reading import Run, choose_runs, read_runs

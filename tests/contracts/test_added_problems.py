@@ -28,7 +28,7 @@ from specahd.api.plans import TrainingPlan
 from specahd.api.problems import settings_of
 from specahd.api.programs import BY_HAND
 from specahd.api.training import load_budget
-from specahd.checkpoint import thaw
+from specahd.checkpoint.frozen import thaw
 from specahd.config import files
 from specahd.core import journal
 from specahd.core.errors import CheckpointError, ConfigError

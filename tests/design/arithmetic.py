@@ -5,16 +5,16 @@ from concurrent.futures import Future
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from specahd.checkpoint import Checkpoint
+from specahd.checkpoint.frozen import Checkpoint
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.proposer import Reply
 from specahd.core.settings import Accept
 from specahd.core.tariff import Tariff
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
+from specahd.repair.router import ResponseArchive
 from specahd.repair.system import Repair
 from specahd.routing.base import Region, contracts
 

@@ -10,10 +10,10 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.design.coupled import recorded_task
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
+from specahd.repair.router import ResponseArchive
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 from specahd.runs.records import Task

@@ -20,10 +20,10 @@ from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.repair import staged_cases
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
+from specahd.repair.router import ResponseArchive
 from specahd.repair.searching import SLICES
 from specahd.repair.staged_cases import stage_cases
 from specahd.repair.system import RepairSystem

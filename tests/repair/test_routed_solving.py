@@ -6,11 +6,11 @@ import numpy as np
 
 from specahd import api
 from specahd.api.problems import settings_of
-from specahd.checkpoint import Checkpoint, freeze
+from specahd.checkpoint.frozen import Checkpoint, freeze
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.settings import Accept
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.responses import RepairTask, Response, ResponseTable
+from specahd.repair.router import ResponseArchive
 from specahd.routing.base import Region, contracts
 
 PROBLEM = api.make_problem("cvrp", repair="insertion")

@@ -11,8 +11,8 @@ from specahd.engine.insertion import price
 from specahd.engine.neighbourhood_search import SliceResult
 from specahd.engine.orders import Order
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_case
+from specahd.repair.router import ResponseArchive
 from specahd.repair.searching import SLICES, RoutedImprover, search_case
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts

@@ -11,9 +11,9 @@ from small_store import SmallStore
 from copied_stores import empty_store
 from frozen import freeze_seeds
 from specahd import model
-from specahd.checkpoint import thaw
+from specahd.checkpoint.frozen import thaw
+from specahd.checkpoint.manifest import verify_checksums
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.repair.checksums import verify_checksums
 from specahd.tracking.registry import (
     Version,
     choose_champion,

@@ -8,14 +8,14 @@ from typing import Any
 from specahd.api.incumbents import Incumbent, incumbent_case
 from specahd.api.problems import ProblemInstance, Source, checkpoint_problem
 from specahd.api.solutions import Repaired
-from specahd.checkpoint import Checkpoint, located, thaw
+from specahd.checkpoint.frozen import Checkpoint, thaw
+from specahd.checkpoint.manifest import digest, located
 from specahd.config import find_file
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.folders import display_path
 from specahd.core.repair_options import RepairOptions
 from specahd.repair.cases import Case, make_cases
-from specahd.repair.checksums import digest
 from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.passes import single_pass
 from specahd.repair.system import RepairSystem

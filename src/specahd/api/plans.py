@@ -9,7 +9,8 @@ from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.provenance import provenance
-from specahd.checkpoint import Checkpoint, freeze, located, thaw
+from specahd.checkpoint.frozen import Checkpoint, freeze, thaw
+from specahd.checkpoint.manifest import SUMS, located
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
@@ -26,7 +27,6 @@ from specahd.evaluation.rows import PoolSummary, summarise, write_example, write
 from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
-from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.passes import check_extensions
 from specahd.repair.staged_cases import stage_cases

@@ -29,7 +29,7 @@ from specahd.routing.formats.text import read_text
 
 if TYPE_CHECKING:
     # The library for its tables is slow to import.
-    from specahd.checkpoint import Checkpoint
+    from specahd.checkpoint.frozen import Checkpoint
 
 
 _TABLES = (STOPS, MATRIX)

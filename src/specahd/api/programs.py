@@ -68,7 +68,8 @@ def programs_for(
 
 def _of_checkpoint(inserting: AnyProblem, place: Path) -> Programs:
     # The library for its tables is slow to import.
-    from specahd.checkpoint import located, thaw
+    from specahd.checkpoint.frozen import thaw
+    from specahd.checkpoint.manifest import located
 
     frozen = thaw(located(place))
     trained = str(frozen.settings.get("repair"))

@@ -10,10 +10,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.checkpoint import located
+from specahd.checkpoint.manifest import digest, located
 from specahd.core.options import effects
 from specahd.core.settings import EXTENSIONS, RunOptions, Settings
-from specahd.repair.checksums import SUMS
 from specahd.routing.pools import MANIFEST
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
         if described["search"][option] == getattr(plain, option):
             del described["search"][option]
     if plan.given is not None:
-        described["search"]["repertoire"] = _digest(located(plan.given) / SUMS)
+        described["search"]["repertoire"] = digest(located(plan.given))
     return {
         **described,
         "seed": plan.seed,

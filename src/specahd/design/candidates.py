@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
 
-from specahd.checkpoint import Checkpoint
+from specahd.checkpoint.frozen import Checkpoint
 from specahd.core.program import Program
 from specahd.core.settings import Accept, Settings
-from specahd.repair.archive import ResponseArchive
+from specahd.repair.router import ResponseArchive
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Annotated
 
-from specahd.checkpoint import Checkpoint
+from specahd.checkpoint.frozen import Checkpoint
 from specahd.core.budget import Budget
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
@@ -20,10 +20,10 @@ from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
 from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Case, Incumbent
 from specahd.repair.execution import expose, run_frozen
 from specahd.repair.responses import RepairTask, task_key
+from specahd.repair.router import ResponseArchive
 from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, Region, contracts
 from specahd.runs.journal import Journal

@@ -1,8 +1,12 @@
-"""The router: it chooses the member of the repertoire for a region (eq. response_router)."""
+"""The archive A of responses, and the router that looks a region up in it (eq. response_router)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from specahd.repair.merge import EPSILON
+from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.routing.base import FloatArray
 
 
@@ -66,3 +70,84 @@ class Router:
     def choose(self, descriptor: FloatArray) -> int:
         """Return the first member of the :meth:`rank`."""
         return self.rank(descriptor, 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Mean and divisor of each descriptor coordinate over the distinct archived tasks."""
+
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+
+
+class ResponseArchive:
+    """A: the responses in every completed table of a run, by task and program; older tasks first.
+
+    Parameters
+    ----------
+    descriptor_names
+        Coordinates of Φ.
+    """
+
+    def __init__(self, descriptor_names: Sequence[str]) -> None:
+        self.descriptor_names = tuple(descriptor_names)
+        self.tasks: dict[str, RepairTask] = {}
+        self.responses: dict[tuple[str, str], Response] = {}
+
+    def extend(self, table: ResponseTable) -> None:
+        """Add a completed table: A ∪ S."""
+        for column, task in enumerate(table.tasks):
+            self.tasks.setdefault(task.key, task)
+            for program, row in table.rows.items():
+                self.responses.setdefault((task.key, program), row[column])
+
+    def descriptors(self) -> FloatArray:
+        """Return raw φ of the distinct tasks, shape (tasks, coordinates)."""
+        shape = (len(self.tasks), len(self.descriptor_names))
+        return np.array([task.descriptor for task in self.tasks.values()]).reshape(shape)
+
+    def statistics(self) -> Statistics:
+        """Return the current standardisation; a coordinate without variance has divisor 1."""
+        raw = self.descriptors()
+        if not len(raw):
+            width = len(self.descriptor_names)
+            return Statistics((0.0,) * width, (1.0,) * width)
+        scale = raw.std(axis=0)
+        # Equal values can leave a spread of rounding errors only.
+        scale[scale <= 1e-12 * np.maximum(1.0, np.abs(raw).max(axis=0))] = 1.0
+        return Statistics(tuple(raw.mean(axis=0).tolist()), tuple(scale.tolist()))
+
+    def router(
+        self, programs: Sequence[str], *, n_neighbors: int, statistics: Statistics | None = None
+    ) -> Router:
+        """Return the router over a repertoire, with a copy of the archive's current content."""
+        scores = np.full((len(self.tasks), len(programs)), np.nan)
+        for row, task in enumerate(self.tasks):
+            for column, program in enumerate(programs):
+                response = self.responses.get((task, program))
+                if response is not None:
+                    scores[row, column] = response.score
+        statistics = statistics or self.statistics()
+        return Router(
+            self.descriptors(),
+            scores,
+            mean=np.array(statistics.mean),
+            scale=np.array(statistics.scale),
+            n_neighbors=n_neighbors,
+        )
+
+    def means(self, programs: Sequence[str]) -> list[float]:
+        """Return the mean response of each program over the tasks that all of them answered."""
+        common = [
+            [self.responses[task, program].score for program in programs]
+            for task in self.tasks
+            if all((task, program) in self.responses for program in programs)
+        ]
+        return np.mean(common, axis=0).tolist() if common else [0.0] * len(programs)
+
+    def copy(self) -> "ResponseArchive":
+        """Return a copy that later additions do not change."""
+        copy = ResponseArchive(self.descriptor_names)
+        copy.tasks = dict(self.tasks)
+        copy.responses = dict(self.responses)
+        return copy

@@ -10,20 +10,16 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct, structs
 
+from specahd.checkpoint.manifest import read_manifest, read_source
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import parse_json, read_bytes
 from specahd.core.program import Level, Outcome
-from specahd.repair.checksums import MANIFEST
-from specahd.repair.manifest import Manifest
 from specahd.repair.repertoire import objective
 from specahd.repair.responses import Response
 from specahd.runs.configuration import RunConfiguration
 from specahd.runs.files import CHECKPOINT, JOURNAL, REPLIES, TIMINGS
 from specahd.runs.reading import read_measurements
 from specahd.runs.records import Measured, Round, Sample, Timing, journal_type
-
-_LIMIT = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ def read_frozen_programs(directory: Path) -> list[Frozen]:
     """
     folder = directory / CHECKPOINT
     try:
-        manifest: Manifest = parse_json(read_bytes(folder / MANIFEST, _LIMIT), Manifest)
+        manifest = read_manifest(folder)
         uppers, lower = manifest.turns, manifest.repertoire
         roles = [
             *(_places("upper", uppers) if len(uppers) > 1 else ["upper"]),
@@ -72,9 +68,8 @@ def read_frozen_programs(directory: Path) -> list[Frozen]:
             scores = {uppers[0].id: chosen.utility, **_repertoire_gains(directory, chosen, known)}
             scores |= _marginal_utilities(chosen, known)
         return [
-            Frozen(program.id, role, scores.get(program.id), program.idea, text.decode())
-            for program, role in zip(manifest.programs, roles, strict=True)
-            for text in [read_bytes(folder / "programs" / f"{program.id}.py", _LIMIT)]
+            Frozen(each.id, role, scores.get(each.id), each.idea, read_source(folder, each.id))
+            for each, role in zip(manifest.programs, roles, strict=True)
         ]
     except (FileError, ValueError):
         return []

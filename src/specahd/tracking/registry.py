@@ -11,7 +11,6 @@ Only existing stores are opened; this module creates none. MLflow is imported on
 the import takes a second or two.
 """
 
-import hashlib
 import math
 import re
 import tempfile
@@ -22,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.checkpoint import thaw
+from specahd.checkpoint.frozen import thaw
+from specahd.checkpoint.manifest import digest, remove_unlisted
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.services import without_password
-from specahd.repair.checksums import SUMS
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.store import open_store
 
@@ -94,7 +93,9 @@ def fetched_checkpoint(checkpoint: str, uri: str | None) -> Iterator[Path]:
         raise ConfigError(f"Expected tracking=mlflow with checkpoint={checkpoint}.")
     with tempfile.TemporaryDirectory() as folder:
         directory = _download(checkpoint, uri, folder)
-        _remove_unlisted(directory)
+        # A resumed run writes its later checkpoint over the earlier one in the store, where
+        # programs of the earlier one remain.
+        remove_unlisted(directory)
         try:
             yield directory
         except CheckpointError as error:
@@ -122,21 +123,6 @@ def _download(address: str, uri: str, folder: str) -> Path:
             )
         except OSError as error:
             raise FileError(f"{address} has no checkpoint: {error.strerror or error}.") from None
-
-
-def _remove_unlisted(directory: Path) -> None:
-    """Remove the files of a copy that its checksums do not list.
-
-    A resumed run writes its later checkpoint over the earlier one in the store,
-    where programs of the earlier one remain.
-    """
-    sums = directory / SUMS
-    if not sums.is_file():
-        return
-    listed = {line.partition("  ")[2] for line in sums.read_text(errors="replace").splitlines()}
-    for path in [path for path in directory.rglob("*") if path.is_file() and path != sums]:
-        if path.relative_to(directory).as_posix() not in listed:
-            path.unlink()
 
 
 def resolve_resume(arguments: Sequence[str], store: str) -> list[str]:
@@ -230,7 +216,7 @@ def register_checkpoint(
     name, run_id = f"specahd-{problem}", run.info.run_id
     if thaw(directory).problem != problem:
         raise CheckpointError(f"The checkpoint {directory} is not one of {problem}.")
-    identity = hashlib.sha256((directory / SUMS).read_bytes()).hexdigest()
+    identity = digest(directory)
     for known in client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'"):
         if known.tags.get(_IDENTITY) == identity:
             return Version(name, int(known.version), new=False)

@@ -9,15 +9,15 @@ import pytest
 
 from commands import tree
 from foreign import rewrite
-from specahd.checkpoint import Checkpoint, freeze, thaw
+from specahd.checkpoint.frozen import Checkpoint, freeze, thaw
+from specahd.checkpoint.manifest import verify_checksums
 from specahd.core.errors import CheckpointError
 from specahd.core.program import Level, Outcome
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.archive import ResponseArchive
-from specahd.repair.checksums import verify_checksums
 from specahd.repair.responses import RepairTask, Response, ResponseTable
+from specahd.repair.router import ResponseArchive
 from specahd.routing.base import Region, contracts
 
 PROBLEM = CVRP()

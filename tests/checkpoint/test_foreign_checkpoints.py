@@ -18,7 +18,7 @@ import pytest
 from foreign import TEXTS, attacked, harmless, mutated, rewrite, seal, stand
 from frozen import freeze_seeds
 from specahd.api.problems import checkpoint_problem
-from specahd.checkpoint import freeze, thaw
+from specahd.checkpoint.frozen import freeze, thaw
 from specahd.core.errors import CheckpointError
 from specahd.engine.builtin_programs import SHIPPED
 from specahd.model import SpecAHDModel

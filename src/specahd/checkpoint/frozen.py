@@ -17,23 +17,30 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from specahd.checkpoint.archive import read_archive, write_archive
+from specahd.checkpoint.manifest import (
+    MANIFEST,
+    SCHEMA,
+    Descriptor,
+    Entry,
+    Manifest,
+    read_manifest,
+    read_source,
+    source_file,
+    verify_checksums,
+    write_checksums,
+)
 from specahd.core.errors import CheckpointError
-from specahd.core.folders import atomic_folder, exists
-from specahd.core.plain import NAME, parse_json, printable
+from specahd.core.folders import atomic_folder
+from specahd.core.plain import printable
 from specahd.core.program import Level, Program, Tier
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
-from specahd.repair.archive import FILES as ARCHIVE
-from specahd.repair.archive import ResponseArchive, Statistics
-from specahd.repair.checksums import MANIFEST, read_text, verify_checksums, write_checksums
-from specahd.repair.manifest import Descriptor, Entry, Manifest, Schema
 from specahd.repair.passes import single_pass
+from specahd.repair.router import ResponseArchive, Statistics
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
-from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.guard import guard
-
-SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -132,8 +139,8 @@ def freeze(checkpoint: Checkpoint, directory: Path) -> None:
 def _write(checkpoint: Checkpoint, directory: Path) -> None:
     (directory / "programs").mkdir()
     for program in checkpoint.programs:
-        (directory / _source(program.id)).write_text(program.source, encoding="utf-8")
-    checkpoint.archive.write(directory)
+        (directory / source_file(program.id)).write_text(program.source, encoding="utf-8")
+    write_archive(checkpoint.archive, directory)
     manifest = Manifest(
         schema=SCHEMA,
         problem=checkpoint.problem,
@@ -158,13 +165,6 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     write_checksums(directory)
 
 
-def _source(program: str) -> str:
-    """Return the path of a program's source in a checkpoint."""
-    if not NAME.fullmatch(program):
-        raise CheckpointError(f"{printable(program)} is not the name of a program.")
-    return f"programs/{program}.py"
-
-
 def _describe(program: Program) -> Entry:
     return Entry(
         id=program.id,
@@ -177,14 +177,8 @@ def _describe(program: Program) -> Entry:
     )
 
 
-def located(directory: Path) -> Path:
-    """Return the directory of a checkpoint, given that directory or the one of its run."""
-    inner = directory / CHECKPOINT
-    return inner if exists(inner) and not exists(directory / MANIFEST) else directory
-
-
 def thaw(directory: Path) -> Checkpoint:
-    """Read a checkpoint back, after :func:`~specahd.repair.checksums.verify_checksums`.
+    """Read a checkpoint back, after :func:`~specahd.checkpoint.manifest.verify_checksums`.
 
     No program of the checkpoint is run. Its format is checked here;
     :meth:`Checkpoint.admit` compares its content with the problem.
@@ -195,9 +189,14 @@ def thaw(directory: Path) -> Checkpoint:
         A checksum is wrong, a file is not as a training run writes it, or the schema is that
         of another version.
     """
-    manifest = _manifest(directory, verify_checksums(directory))
+    listed, manifest = verify_checksums(directory), read_manifest(directory)
+    if odd := listed ^ {source_file(entry.id) for entry in manifest.programs}:
+        raise CheckpointError(
+            f"The checkpoint {directory} lists other programs than its manifest, for example "
+            f"{printable(min(odd))}."
+        )
     descriptor = manifest.descriptor
-    archive = ResponseArchive.read(directory)
+    archive = read_archive(directory)
     if archive.descriptor_names != tuple(descriptor.names):
         raise CheckpointError(f"The archive of the checkpoint {directory} has another descriptor.")
     return Checkpoint(
@@ -216,37 +215,11 @@ def thaw(directory: Path) -> Checkpoint:
     )
 
 
-def _manifest(directory: Path, listed: set[str]) -> Manifest:
-    """Return the manifest; check its fields, and its programs against the listed files."""
-    path, text = directory / MANIFEST, read_text(directory, MANIFEST)
-    try:
-        schema = parse_json(text, Schema).schema
-        if schema != SCHEMA:
-            raise CheckpointError(
-                f"The checkpoint {directory} has schema {printable(str(schema))}; "
-                f"this version reads schema {SCHEMA}."
-            )
-        manifest: Manifest = parse_json(text, Manifest)
-    except ValueError as error:
-        raise CheckpointError(f"{path} is not a manifest: {error}.") from None
-    recorded = {_source(entry.id) for entry in manifest.programs}
-    if odd := listed - {MANIFEST, *ARCHIVE} ^ recorded:
-        raise CheckpointError(
-            f"The checkpoint {directory} lists other programs than its manifest, for example "
-            f"{printable(min(odd))}."
-        )
-    return manifest
-
-
 def _program(directory: Path, level: Level, entry: Entry) -> Program:
-    try:
-        source = read_text(directory, _source(entry.id)).decode()
-    except UnicodeDecodeError:
-        raise CheckpointError(f"{directory / _source(entry.id)} is not UTF-8.") from None
     return Program(
         id=entry.id,
         level=level,
-        source=source,
+        source=read_source(directory, entry.id),
         idea=entry.idea,
         operator=entry.operator,
         parents=tuple(entry.parents),

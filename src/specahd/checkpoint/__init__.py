@@ -1,0 +1,1 @@
+"""Checkpoints: trained programs with their archive of responses, as a directory of plain files."""
