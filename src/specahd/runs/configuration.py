@@ -46,8 +46,8 @@ class _Budget(Struct, frozen=True):
 
 
 class _Search(Struct, frozen=True):
-    beta: float = Settings.beta
-    repertoire_size: int = Settings.repertoire_size
+    beta: float = Settings().beta
+    repertoire_size: int = Settings().repertoire_size
 
 
 class _Pools(Struct, frozen=True):
