@@ -12,8 +12,8 @@ from server import Server
 from server_behaviour import Schedule, Script, offline
 
 from commands import call, start
+from specahd.runs.journal import reopen_run
 from specahd.runs.reading import read_run
-from specahd.runs.reopening import reopen_run
 
 pytestmark = pytest.mark.integration
 

@@ -19,8 +19,8 @@ from specahd.core.errors import ConfigError, RunFailed, ServiceUnavailable, Tran
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
 from specahd.runs.files import CURSOR
+from specahd.runs.journal import reopen_run
 from specahd.runs.reading import read_prompts
-from specahd.runs.reopening import reopen_run
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
 from specahd.search.prompts import render

@@ -34,9 +34,8 @@ from specahd.routing.base import POOLS as ALL_POOLS
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
 from specahd.runs.files import CHECKPOINT, POOLS, SANDBOX
-from specahd.runs.journal import Journal
+from specahd.runs.journal import Journal, discard_empty_run, reopen_run
 from specahd.runs.reading import RunStatus, require_current
-from specahd.runs.reopening import discard_empty_run, reopen_run
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
