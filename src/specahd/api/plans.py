@@ -144,7 +144,8 @@ class TrainingPlan:
     @property
     def given(self) -> Path | None:
         """The directory of the checkpoint whose repertoire is kept; None if none is given."""
-        return None if self.settings.repertoire is None else Path(self.settings.repertoire)
+        given = self.settings.repertoire
+        return None if given is None else located(Path(given))
 
     def check_bounds(self, *, repeat: bool = False) -> None:
         """Refuse bounds on money and tokens that have no effect or are below one request.
@@ -194,7 +195,7 @@ class TrainingPlan:
             An option is wrong, a key is missing, a checkpoint belongs to another problem, … The
             message is one sentence.
         """
-        given = None if self.given is None else thaw(located(self.given))
+        given = None if self.given is None else thaw(self.given)
         if given is not None:
             if given.problem != self.problem.name:
                 raise ConfigError(
@@ -367,7 +368,7 @@ def _search(
     ):
         if plan.given is not None:
             # A resumed run must get the same repertoire.
-            sums = (located(plan.given) / SUMS).read_text()
+            sums = (plan.given / SUMS).read_text()
             journal.samples.append({"record": "given", "repertoire": sums})
         for record in subset_records(plan):
             journal.samples.append(record)

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.checkpoint.manifest import digest, located
+from specahd.checkpoint.manifest import digest
 from specahd.core.options import effects
 from specahd.core.settings import EXTENSIONS, RunOptions, Settings
 from specahd.routing.pools import MANIFEST
@@ -52,7 +52,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
         if described["search"][option] == getattr(plain, option):
             del described["search"][option]
     if plan.given is not None:
-        described["search"]["repertoire"] = digest(located(plan.given))
+        described["search"]["repertoire"] = digest(plan.given)
     return {
         **described,
         "seed": plan.seed,
