@@ -21,13 +21,12 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from specahd import api
 from specahd.api.programs import BY_HAND
 from specahd.checkpoint.manifest import digest
 from specahd.reporting.document import Document, Section, Table
-from specahd.runs.files import CHECKPOINT, CONFIG
+from specahd.runs.configuration import RunConfiguration
+from specahd.runs.files import CHECKPOINT
 from specahd.runs.reading import Run, choose_runs, read_runs
 
 AS_IT_IS = "the engine as it is"
@@ -109,9 +108,10 @@ def solved(
 
 def validation(run: Path, sizes: int) -> list[api.ProblemInstance]:
     """Return so many instances of each size of a run's validation pool."""
-    config = OmegaConf.load(run / CONFIG)
-    options = {key: value for key, value in config.problem.items() if not key.startswith("_")}
-    problem = api.make_problem(config.choices.problem, **options)
+    config = RunConfiguration.read(run)
+    given = config.values["problem"].items()
+    options = {key: value for key, value in given if not key.startswith("_")}
+    problem = api.make_problem(str(config.choices["problem"]), **options)
     # The folder of the pools is relative to where the runs were started.
     pool = api.read_pool(problem, "validation", config.pools.dir, seed=config.pools.seed)
     by_size = defaultdict(list)

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
 from specahd.core.errors import ConfigError
 from specahd.core.journal import write_records
@@ -30,7 +29,7 @@ from specahd.routing.base import AnyProblem
 from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.pools import prepare_pools, read_pool
 from specahd.routing.vehicles import solver
-from specahd.runs.files import CONFIG
+from specahd.runs.configuration import RunConfiguration
 from specahd.runs.reading import Run, read_runs
 
 OURS = "specahd"
@@ -53,8 +52,8 @@ def solve_problem(folder: Path, runs: list[Run], out: Path) -> None:
     ours = [run for run in runs if run.kind.method == OURS] or runs
     passes = [read_seconds(folder / run.name / row_timings_file("validation")) for run in ours]
     seconds = mean_or_nan(mean_or_nan(took.values()) for took in passes)
-    config = OmegaConf.load(folder / ours[0].name / CONFIG)
-    problem: AnyProblem = instantiate(config.problem)
+    config = RunConfiguration.read(folder / ours[0].name)
+    problem: AnyProblem = instantiate(config.values["problem"])
     # The folder of the pools is relative to where the runs were started.
     pools = prepare_pools(problem, Pools(config.pools.dir, config.pools.seed))
     named = {row.instance for run in runs for row in run.validation}

@@ -13,7 +13,7 @@ from specahd.core.errors import FileError
 from specahd.core.options import Effect, effects
 from specahd.core.plain import convert, parse_yaml, read_bytes
 from specahd.core.services import EncoderOptions, ModelOptions
-from specahd.core.settings import RunOptions, Settings
+from specahd.core.settings import POOLS_SEED, RunOptions, Settings
 from specahd.runs.files import CONFIG
 
 _LIMIT = 1 << 18
@@ -52,6 +52,7 @@ class _Search(Struct, frozen=True):
 
 class _Pools(Struct, frozen=True):
     dir: str = ""
+    seed: int = POOLS_SEED
 
 
 class RunConfiguration(Struct, frozen=True):
