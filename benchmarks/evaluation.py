@@ -23,13 +23,13 @@ from heuristics import CVRP_LOWER, NAME, TSP_LOWER
 from runs import ROOT
 from specahd.core.program import Level, Program
 from specahd.core.settings import CallLimits
-from specahd.problems.cvrp import construct as cvrp_construct
 from specahd.problems.cvrp.problem import CVRP
-from specahd.problems.tsp import construct as tsp_construct
+from specahd.problems.tsp.construct import rebuild as rebuild_path
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import Region, contracts
+from specahd.routing.vehicles.runners import rebuild
 from specahd.sandbox.guard import guard
 
 SIZE = 200
@@ -86,7 +86,7 @@ class Recorder:
 def construction(kind: str, repeats: int) -> dict[str, float]:
     """Time the construction of complete instances, and the bare calls."""
     source = CVRP_LOWER if kind == "cvrp" else TSP_LOWER
-    runner = cvrp_construct.rebuild if kind == "cvrp" else tsp_construct.rebuild
+    runner = rebuild if kind == "cvrp" else rebuild_path
     plain = define(source)
     # A complete tour starts and ends at node 0.
     nodes = np.arange(1, SIZE + 1) if kind == "cvrp" else np.append(np.arange(SIZE), 0)

@@ -20,9 +20,8 @@ from specahd.api.evaluation import Evaluation
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.instance_files import instance_files, public_set
 from specahd.api.problems import Source, read_pool
-from specahd.config.cli import run_command, run_directory
+from specahd.config.cli import remembered_folders, run_command, run_directory
 from specahd.config.files import search_folders
-from specahd.config.resume import remembered_folders
 from specahd.config.schemas import EvaluateConfig
 from specahd.config.targets import check_targets, instantiate_group
 from specahd.core.folders import display_path

@@ -17,9 +17,8 @@ from specahd.api.output_files import PICTURES, STATISTICS, OutputFiles, Solution
 from specahd.api.problems import ProblemInstance, read, under_convention
 from specahd.api.solutions import expect_ending
 from specahd.api.solving import solve as find
-from specahd.config.cli import run_command, run_directory
+from specahd.config.cli import run_command, run_directory, with_folders
 from specahd.config.process import exit_on_interrupt
-from specahd.config.resume import with_folders
 from specahd.config.solving import check_output_path, result_inputs
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group

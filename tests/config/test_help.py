@@ -6,9 +6,8 @@ from hydra import compose, initialize_config_dir
 from run_directories import write_run
 from specahd import __version__
 from specahd.config import CONF_DIR
-from specahd.config.cli import run_command
+from specahd.config.cli import run_command, with_folders
 from specahd.config.help import flat_options, help_text
-from specahd.config.resume import with_folders
 from specahd.config.schemas import register_schemas
 from specahd.routing.formats.kinds import STOP_COLUMNS
 from specahd.solve import main as solve_main

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from specahd.core.errors import ConfigError
 from specahd.core.folders import write_atomically
-from specahd.evaluation.rows import compare_routes
 from specahd.repair.cases import Case
 from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
@@ -150,7 +149,7 @@ class Solution:
 
     def drawn(self) -> dict[str, Any]:
         """Return the routes before and after as plain values, and the names of the nodes."""
-        drawn = compare_routes(self.problem, self.case, self.data, self.cost)
+        drawn = self.case.comparison(self.problem, self.data, self.cost)
         labels = self.case.instance.labels
         return {**drawn, "names": list(map(labels.name, range(len(drawn["coords"]))))}
 

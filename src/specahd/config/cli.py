@@ -37,11 +37,12 @@ from specahd.config.schemas import register_schemas, validate
 from specahd.config.sweeps import check_jobs
 from specahd.config.words import quote
 from specahd.core.display import visible
-from specahd.core.errors import RunFailed, TransportError, UserError
+from specahd.core.errors import FileError, RunFailed, TransportError, UserError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, make_new_folder, write_atomically
+from specahd.core.plain import parse_yaml
 from specahd.core.services import STORE_VARIABLE
-from specahd.runs.configuration import SEARCHPATH
+from specahd.runs.configuration import SEARCHPATH, RunConfiguration
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
@@ -186,6 +187,34 @@ def searchpath_words(given: Iterable[str] | None = None) -> list[str]:
     ]
     listed = ",".join(quote(folder) for folder in folders)
     return [f"{SEARCHPATH}=[{listed}]"] if folders else []
+
+
+def remembered_folders(checkpoint: Path) -> list[str]:
+    """Return the folders of the user's own files that the run of a checkpoint was given.
+
+    Parameters
+    ----------
+    checkpoint
+        The directory of the run, or its ``checkpoint/``.
+    """
+    for directory in (checkpoint, checkpoint.parent):
+        if (directory / CONFIG).is_file():
+            with suppress(FileError, ValueError):
+                listed = RunConfiguration.read(directory).choices.get(SEARCHPATH)
+                folders: list[str] = parse_yaml((listed or "[]").encode(), list[str])
+                return folders
+    return []
+
+
+def with_folders(arguments: Sequence[str]) -> list[str]:
+    """Add the folders that the run of a checkpoint remembers to a command line that names none."""
+    if any(word.startswith(f"{SEARCHPATH}=") for word in arguments):
+        return list(arguments)
+    given = [word.partition("=")[2] for word in arguments if word.startswith("checkpoint=")]
+    # In a sweep commas separate checkpoints.
+    places = [place.strip("'\"") for value in given for place in [value, *value.split(",")]]
+    folders = [folder for place in places for folder in remembered_folders(Path(place))]
+    return [*arguments, *searchpath_words(dict.fromkeys(folders))]
 
 
 def save_config(config: DictConfig, directory: Path) -> Path:

@@ -7,7 +7,6 @@ accepted, but only for options that ``conf/`` has.
 import copy
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,13 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.cli import resolve_config, save_config, searchpath_words
+from specahd.config.cli import resolve_config, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.options import Effect
-from specahd.core.plain import parse_yaml, printable
+from specahd.core.plain import printable
 from specahd.runs.configuration import (
-    SEARCHPATH,
     RunConfiguration,
     flatten,
     is_covered_by,
@@ -166,34 +164,6 @@ def check_same(config: DictConfig, directory: Path) -> None:
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
                 "name another hydra.sweep.dir."
             )
-
-
-def remembered_folders(checkpoint: Path) -> list[str]:
-    """Return the folders of the user's own files that the run of a checkpoint was given.
-
-    Parameters
-    ----------
-    checkpoint
-        The directory of the run, or its ``checkpoint/``.
-    """
-    for directory in (checkpoint, checkpoint.parent):
-        if (directory / CONFIG).is_file():
-            with suppress(FileError, ValueError):
-                listed = read_saved(directory).choices.get(SEARCHPATH)
-                folders: list[str] = parse_yaml((listed or "[]").encode(), list[str])
-                return folders
-    return []
-
-
-def with_folders(arguments: Sequence[str]) -> list[str]:
-    """Add the folders that the run of a checkpoint remembers to a command line that names none."""
-    if any(word.startswith(f"{SEARCHPATH}=") for word in arguments):
-        return list(arguments)
-    given = [word.partition("=")[2] for word in arguments if word.startswith("checkpoint=")]
-    # In a sweep commas separate checkpoints.
-    places = [place.strip("'\"") for value in given for place in [value, *value.split(",")]]
-    folders = [folder for place in places for folder in remembered_folders(Path(place))]
-    return [*arguments, *searchpath_words(dict.fromkeys(folders))]
 
 
 def command_line_keys() -> list[str]:

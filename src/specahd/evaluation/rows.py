@@ -3,7 +3,6 @@
 The repair is imported for annotations only: a report reads rows, and makes none.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, isfinite, nan
@@ -298,9 +297,6 @@ class Routes(Struct, frozen=True):
     cost_after: float
 
 
-_ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
-
-
 def write_example(
     directory: Path, problem: AnyProblem, cases: "Sequence[Case]", repairs: "Sequence[Repair]"
 ) -> None:
@@ -313,32 +309,12 @@ def write_example(
     improved = [index for index in order if gains[index] > 0] or order
     middle = improved[len(improved) // 2]
     repair = repairs[middle]
-    example = compare_routes(problem, cases[middle], repair.solution, repair.cost)
+    example = cases[middle].comparison(problem, repair.solution, repair.cost)
     size = len(example["coords"])
     if all(
         node < size for when in ("before", "after") for route in example[when] for node in route
     ):
         journal.write_records(directory / ROUTES, [example])
-
-
-def compare_routes(
-    problem: AnyProblem, case: "Case", solution: object, cost: float
-) -> dict[str, Any]:
-    """Return the routes of a case and of a better solution, as ``routes.json`` holds them."""
-    return {
-        "instance": case.instance.name,
-        "coords": case.instance.coords.tolist(),
-        "before": _customer_routes(problem, case.baseline),
-        "after": _customer_routes(problem, solution),
-        "cost_before": case.cost,
-        "cost_after": cost,
-    }
-
-
-def _customer_routes(problem: AnyProblem, solution: object) -> list[list[int]]:
-    """Return the nodes of each route without node 0, as every ``.sol`` file lists them."""
-    text = problem.solution_files("", solution, 0.0).get(".sol", "")
-    return [[int(node) for node in nodes.split()] for nodes in _ROUTE.findall(text)]
 
 
 @dataclass(frozen=True, slots=True)

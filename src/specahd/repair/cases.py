@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from specahd.routing.problem import RoutingProblem
 from specahd.routing.verification import PRECISION
 from specahd.sandbox.shared_arrays import SharedArrays, block_size
 
+_ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
 LEAST_SECONDS = 0.05
 """Least computing time of a stored solution, in seconds; a faster one is computed each time."""
 _SHARED = Path(inspect.getfile(definition_hash)).parent
@@ -45,6 +47,23 @@ class Case:
     source: str
     progress: float = 0.0
     seconds: float | None = field(default=None, compare=False)
+
+    def comparison(self, problem: AnyProblem, solution: object, cost: float) -> dict[str, Any]:
+        """Return the routes of the case and of a better solution, as ``routes.json`` holds them."""
+        return {
+            "instance": self.instance.name,
+            "coords": self.instance.coords.tolist(),
+            "before": _customer_routes(problem, self.baseline),
+            "after": _customer_routes(problem, solution),
+            "cost_before": self.cost,
+            "cost_after": cost,
+        }
+
+
+def _customer_routes(problem: AnyProblem, solution: object) -> list[list[int]]:
+    """Return the nodes of each route without node 0, as every ``.sol`` file lists them."""
+    text = problem.solution_files("", solution, 0.0).get(".sol", "")
+    return [[int(node) for node in nodes.split()] for nodes in _ROUTE.findall(text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from specahd.core.events import Observer
 from specahd.core.program import Program
 from specahd.core.settings import CallLimits, Confinement
 from specahd.repair.cases import Case, Incumbents, share_arrays
-from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import AnyProblem
@@ -95,6 +94,9 @@ class Execution(Confinement):
 
     def start(self, problem: AnyProblem, cases: Sequence[Case]) -> Executor:
         """Put the cases into one shared block and start the workers that run programs on them."""
+        # Solving has the options of this class, and starts no evaluator.
+        from specahd.repair.evaluator import Evaluator
+
         shared = share_arrays(problem, cases)
         # Not a closure: an executor may send it to other machines, so it must be picklable.
         start = partial(Evaluator, problem, cases, limits=self.limits)
