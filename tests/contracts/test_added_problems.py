@@ -7,7 +7,6 @@ contract of its own.
 
 import inspect
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,6 @@ import test_bad_input
 import test_problems
 import test_repair_operators
 import test_vocabulary
-from numba.core.dispatcher import Dispatcher
 from small_cases import problem_of
 
 import offered
@@ -32,7 +30,7 @@ from specahd.checkpoint.frozen import thaw
 from specahd.config import files
 from specahd.core import journal
 from specahd.core.errors import CheckpointError, ConfigError
-from specahd.core.loop_cache import LoopCache, folders, keep
+from specahd.core.loop_cache import LOOPS, LoopCache, folders, keep
 from specahd.core.program import Level
 from specahd.core.settings import Settings
 from specahd.design.coupled import Coupled
@@ -101,10 +99,8 @@ def lines(place, name):
 def _cached_as_before() -> Iterator[None]:
     """Let later tests read specahd's loops: a process caches all apart for the problem it adds."""
     yield
-    for name, module in tuple(sys.modules.items()):
-        for loop in vars(module).values() if name.startswith("specahd.") else ():
-            if isinstance(loop, Dispatcher) and loop.stats.cache_path is not None:
-                keep(loop)
+    for loop in LOOPS:
+        keep(loop)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from specahd.core import loop_cache
+from specahd.engine import passes
+from specahd.engine.steps import FAMILIES
 
 INNER = "from specahd.core.loop_cache import njit\n\n\n@njit()\ndef inner(value):\n    return {}\n"
 OUTER = """
@@ -93,6 +95,16 @@ def test_a_change_of_the_cache_itself_compiles_nothing_again():
     _, imported = loop_cache._source(place / "routing" / "kernels" / "construction.py")
     assert place / "routing" / "kernels" / "distances.py" in imported
     assert Path(loop_cache.__file__) not in imported
+
+
+def test_the_engines_loop_is_found_by_the_sources_of_every_family():
+    found, todo = set(), [Path(passes.__file__)]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo += loop_cache._source(path)[1]
+    assert {Path(family.__file__) for family in FAMILIES.values()} <= found
 
 
 def test_of_a_module_the_last_versions_stay(package, tmp_path, monkeypatch):

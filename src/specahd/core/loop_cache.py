@@ -37,6 +37,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 VARIABLE = "SPECAHD_CACHE"
 """Environment variable with the folders of the cache, separated as those of ``PATH`` are."""
 
+LOOPS: list[Any] = []
+"""All loops of this process that are cached on disk."""
+
 _PACKAGE = Path(__file__).parents[1]
 _VERSIONS = (numba.__version__, llvmlite.__version__, *platform.python_version_tuple()[:2])
 _IMPORTS = re.compile(r"^from (specahd[\w.]*) import (\([^)]*\)|.*)|^import (specahd[\w.]*)", re.M)
@@ -51,6 +54,7 @@ def njit(signature: Any = None, *, cache: bool = False, **options: Any) -> Calla
     def decorate(function: _F) -> _F:
         loop: Any = numba.njit(**options)(function)
         if cache:
+            LOOPS.append(loop)
             keep(loop)
         if signature is not None:
             for each in signature if isinstance(signature, list) else [signature]:

@@ -19,19 +19,18 @@ not be detected. So the engine's loops have entries of their own for each such p
 of its sources too.
 """
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from inspect import getfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.dispatcher import Dispatcher
 
 from specahd.core.answer import Answer
 from specahd.core.interface import Interface
-from specahd.core.loop_cache import keep, njit
+from specahd.core.loop_cache import LOOPS, keep, njit
 from specahd.engine.builtin_programs import sources
 from specahd.engine.orders import Order
 from specahd.engine.renumbered import RenumberedSearch, search_for
@@ -45,19 +44,10 @@ _PACKAGE = __name__.partition(".")[0]
 
 def keep_apart(kind: type) -> None:
     """Cache this process's loops by the sources beside a class outside this package, too."""
-    module, root = sys.modules[kind.__module__], kind.__module__.partition(".")[0]
-    if root == _PACKAGE or module.__file__ is None:
-        return
-    others = tuple(sorted(Path(module.__file__).parent.glob("*.py")))
-    loops = {
-        id(value): value
-        for name, each in tuple(sys.modules.items())
-        if name.partition(".")[0] in (_PACKAGE, root)
-        for value in vars(each).values()
-        if isinstance(value, Dispatcher) and value.stats.cache_path is not None
-    }
-    for loop in loops.values():
-        keep(loop, others)
+    if kind.__module__.partition(".")[0] != _PACKAGE:
+        others = sorted(Path(getfile(kind)).parent.glob("*.py"))
+        for loop in LOOPS:
+            keep(loop, others)
 
 
 Arrays = Mapping[str, Any]

@@ -1,15 +1,25 @@
 """Steps of the loop that differ by problem.
 
-A family is a module with the type of its states' ``own``, and with a function of each of these
-names, its own or another family's. When numba compiles the loop, it takes the functions from the
-module of that type, so that nothing is chosen at run time.
+A family is a module with a function of each of these names, its own or another family's. When numba
+compiles the loop for a state, it takes them from the family of its ``own`` in :data:`FAMILIES`, so
+that nothing is chosen at run time.
 """
 
-import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from numba.extending import overload
+
+from specahd.engine import capacitated, deliveries, timed, tours
+
+FAMILIES: dict[type, ModuleType] = {
+    capacitated.Loads: capacitated,
+    timed.Times: timed,
+    deliveries.Parts: deliveries,
+    tours.Tour: tours,
+}
+"""The families by the type of a state's ``own``; a problem of another family adds its own."""
 
 
 def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -17,7 +27,7 @@ def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def chosen(state: Any, *arguments: Any) -> Any:
         # The last field of a state is `own`.
-        own = getattr(sys.modules[state[-1].instance_class.__module__], function.__name__)
+        own = getattr(FAMILIES[state[-1].instance_class], function.__name__)
 
         def call(state: Any, *arguments: Any) -> Any:
             return own(state, *arguments)

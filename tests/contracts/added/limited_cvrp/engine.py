@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from limited_cvrp.lengths import limited
-from specahd.engine import interfaces, strings
+from limited_cvrp import lengths
+from specahd.engine import interfaces, steps, strings
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
 from specahd.engine.state import State
@@ -22,8 +22,10 @@ class LimitedSearch(Search):
         return {**arrays, "longest": np.array([100.0])}, routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        return limited(super().state_from(arrays, routes, seed), float(arrays["longest"][0]))
+        state = super().state_from(arrays, routes, seed)
+        return lengths.limited(state, float(arrays["longest"][0]))
 
 
+steps.FAMILIES[lengths.Lengths] = lengths
 GROUPS = UpperProgram(LimitedSearch, interfaces.GROUPS, [strings.adjacent_strings])
 POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks)
