@@ -109,6 +109,30 @@ def test_the_published_baseline_of_every_problem(problem, baseline):
     assert instantiate(config.problem).baseline_name == baseline
 
 
+def test_what_suits_a_problem_is_for_an_option_that_a_choice_leaves_to_problems():
+    asked = {
+        (path.stem, f"{group}.{option}")
+        for path in (*CONF_DIR.glob("method/*.yaml"), *CONF_DIR.glob("experiment/*.yaml"))
+        for group, options in OmegaConf.to_container(OmegaConf.load(path)).items()
+        for option, value in (options.items() if isinstance(options, dict) else ())
+        if value.__class__ is str and value.startswith(f"${{suited:{path.stem},")
+    }
+    for name in CHOICES["problem"]:
+        for choice, values in get_object(
+            compose("train", [f"problem={name}"]).problem._target_
+        ).suited.items():
+            assert {(choice, option) for option in values} <= asked
+            group = "method" if choice in CHOICES["method"] else "experiment"
+            config = compose("train", [f"problem={name}", f"{group}={choice}"])
+            assert values == {option: OmegaConf.select(config, option) for option in values}
+
+
+@pytest.mark.parametrize("target", ["nowhere.Mine", "specahd.nowhere"])
+def test_a_problem_that_is_not_there_has_nothing_that_suits_it(target):
+    config = compose("train", ["method=specahd_passes", f"problem._target_={target}"])
+    assert config.problem.max_size == 200
+
+
 def test_what_the_command_line_says_stands_above_an_experiment():
     words = ["experiment=paper", "llm=offline", "problem.baseline=savings", "budget.programs=3"]
     config = compose("train", words)

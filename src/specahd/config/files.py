@@ -1,6 +1,7 @@
 """Read the files of ``conf/`` without Hydra."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -187,20 +188,35 @@ def _method_of_file(name: str, problem: str) -> MethodChoice:
     from omegaconf import OmegaConf
 
     groups = {group: options for group, options in read.items() if group != "defaults"}
-    register_choose()
+    register_resolvers()
     whole = OmegaConf.merge({"problem": {"_target_": problem}}, groups)
     resolved: Any = OmegaConf.to_container(whole, resolve=True)
     del resolved["problem"]["_target_"]
     return replace(_method_of_file(base, problem), options=resolved)
 
 
-def register_choose() -> None:
-    """Register ``${choose:KEY,{KEY:VALUE},OTHER}``: the table's value for KEY, or else OTHER."""
+def register_resolvers() -> None:
+    """Register what files of ``conf/`` may write in place of a value.
+
+    ``${choose:KEY,{KEY:VALUE},OTHER}`` is the table's value for KEY, or else OTHER.
+    ``${suited:CHOICE,OTHER}`` is what the problem's class says in ``suited`` for the option where
+    it stands and for a choice, or else OTHER.
+    """
     from omegaconf import OmegaConf
 
     OmegaConf.register_new_resolver(
         "choose", lambda key, table, other: table.get(key, other), replace=True
     )
+    OmegaConf.register_new_resolver("suited", _suited, replace=True)
+
+
+def _suited(choice: str, other: Any, *, _node_: Any, _root_: Any) -> Any:
+    kind = None
+    # A class that is not there is refused when the problem is made.
+    with suppress(ImportError, AttributeError, ValueError, SyntaxError):
+        kind = resolve_name(_root_.problem["_target_"])
+    stated = vars(kind).get("suited", {}) if isinstance(kind, type) else {}
+    return stated.get(choice, {}).get(_node_._get_full_key(None), other)
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:

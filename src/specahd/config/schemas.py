@@ -14,7 +14,7 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import MISSING, DictConfig, OmegaConf
 
-from specahd.config.files import register_choose
+from specahd.config.files import register_resolvers
 from specahd.config.messages import find_unknown, no_such_option, options_of
 from specahd.core.errors import ConfigError
 from specahd.core.options import check_options, option
@@ -230,7 +230,7 @@ SCHEMAS: Mapping[str, type] = {
 
 def register_schemas() -> None:
     """Register the schemas, under the names that ``conf/*.yaml`` use, and a resolver."""
-    register_choose()
+    register_resolvers()
     for command, schema in SCHEMAS.items():
         node = OmegaConf.structured(schema)
         for name, kind in get_type_hints(schema).items():

@@ -48,6 +48,9 @@ class RoutingProblem(Generic[I, S]):
     """The baseline solvers by name; :meth:`baseline` calls them."""
     operators: Operators
     """Functions that create a repair operator for a problem with these options, by name."""
+    suited: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Values that suit this class, not a derived one, better than those of a file of ``conf/``:
+    by the name of a choice of ``method`` or ``experiment``, then by option."""
     smallest_region: ClassVar[int] = 2
     """Fewest nodes of a region: two whose order can change, and any fixed nodes at its ends."""
 

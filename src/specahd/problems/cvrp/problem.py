@@ -56,6 +56,14 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     construction = "savings"
     engine = Family(name="cvrp", routes_disjoint=True, moving_window=many_on_short_routes)
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
+    suited = {
+        "solve": {
+            "problem.baseline": "savings",
+            "problem.repairs_per_customer": 500,
+            "budget.upper_train": 32,
+            "budget.selection": 60,
+        }
+    }
 
     from_table = staticmethod(instance.from_vrplib)
     dumps = staticmethod(instance.dumps)

@@ -127,6 +127,12 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     construction = "nearest"
     engine = Family(name="sdvrp")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
+    suited = {
+        # Up to whole training instances.
+        "specahd_passes": {"problem.max_size": 500},
+        "comparison": {"budget.lower_train": 16},
+        "paper": {"problem.baseline": "splitting"},
+    }
     descriptor_names = (*GROUP_NAMES, "customer_demand", "log_splits")
     """``customer_demand`` is the mean demand of the region's customers over the capacity,
     ``log_splits`` the logarithm of the mean number of deliveries to one of them."""

@@ -302,6 +302,16 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
     smallest_region = SMALLEST
+    suited = {
+        # Programs plan the whole segment at every stop (docs/results.md).
+        "specahd_passes": {"problem.max_size": 50},
+        "solve": {
+            "problem.baseline": "two_opt",
+            "problem.repairs_per_customer": 500,
+            "budget.upper_train": 32,
+            "budget.selection": 60,
+        },
+    }
 
     read = staticmethod(instance.read)
     from_table = staticmethod(instance.from_vrplib)

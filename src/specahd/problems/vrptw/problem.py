@@ -82,6 +82,11 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
         evolved=on_short_routes,
     )
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
+    suited = {
+        "specahd_passes": {"problem.max_size": 400},
+        "comparison": {"budget.lower_train": 16},
+        "solve": {"problem.baseline": "insertion"},
+    }
     descriptor_names = (*_SHARED, *TIME_NAMES)
 
     from_table = staticmethod(instance.from_vrplib)
