@@ -22,6 +22,7 @@ from small_cases import problem_of
 import offered
 from problems.described import described
 from specahd import api
+from specahd.api.instance_files import instance_files
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import settings_of
 from specahd.api.programs import BY_HAND
@@ -41,6 +42,7 @@ from specahd.routing.base import POOLS
 from test_commands import call
 
 ADDED = Path(__file__).parent / "added"
+DATA = Path(__file__).parents[1] / "data"
 ENV = {"PYTHONPATH": str(ADDED)}
 # What these suites ask of every problem; one that is added has its own ``described.py``.
 REFUSED = {
@@ -108,6 +110,16 @@ def _importable(monkeypatch):
     monkeypatch.syspath_prepend(ADDED)
     for module in (test_bad_input, offered):
         monkeypatch.setattr(module, "CONF_DIR", ADDED)
+
+
+def test_it_reads_what_its_class_says_of_tables_and_folders():
+    limited = problem_of("limited_cvrp")
+    table = DATA / "stops.csv"
+    assert api.read(table, limited, capacity=10).problem is limited
+    assert api.read(table, capacity=10).problem.name == "cvrp"
+    assert instance_files(limited, [DATA]) == instance_files(api.make_problem("cvrp"), [DATA])
+    with pytest.raises(ConfigError, match="is a table for cvrp, expected no problem=open_tsp"):
+        api.read(table, problem_of("open_tsp"), capacity=10)
 
 
 @pytest.mark.parametrize(

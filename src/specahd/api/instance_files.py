@@ -100,4 +100,4 @@ def _is_instance(problem: AnyProblem, path: Path) -> bool:
         kind = None
     if kind is None:
         return path.suffix.lower() == problem.suffix
-    return kind.problem == problem.name and not kind.solution
+    return kind.type in problem.types and not kind.solution

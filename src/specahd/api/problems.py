@@ -237,12 +237,13 @@ def read(
             f"{', '.join(STOP_COLUMNS)}; distances alone are matrix=."
         )
     if kind in _TABLES:
-        name, data = stops.read(path, text, options, array)
-        chosen = given or make_problem(name)
-        if chosen.name != name:
-            cure = " (split=true makes it one)" if (name, chosen.name) == ("cvrp", "sdvrp") else ""
+        found, data = stops.read(path, text, options, array)
+        chosen = given or _problem_of(found)
+        if found not in chosen.types:
+            splits = chosen.splits and data.windows is None and data.demands.any()
+            cure = " (split=true makes it one)" if splits else ""
             raise ConfigError(
-                f"{path} is a table for {name}, expected no problem={chosen.name}{cure}."
+                f"{path} is a table for {found.lower()}, expected no problem={chosen.name}{cure}."
             )
         return ProblemInstance(chosen, chosen.from_table(data, path))
     if kind is not None or given is not None:
@@ -251,22 +252,28 @@ def read(
         return ProblemInstance(given, given.read(path))
     if kind is not None and kind.solution:
         raise FileError(f"{path}: {kind.content}, expected an instance.")
-    if kind is not None and kind.problem is not None:
-        chosen = make_problem(kind.problem)
+    if kind is not None and kind.type is not None:
+        chosen = _problem_of(kind.type)
         return ProblemInstance(chosen, chosen.read(path))
     # The format is unknown here, but a problem may have formats of its own.
-    found = []
+    readers = []
     for name in files.choices("problem"):
         chosen = make_problem(name)
         with suppress(FileError):
-            found.append(ProblemInstance(chosen, chosen.read(path)))
-    if not found:
+            readers.append(ProblemInstance(chosen, chosen.read(path)))
+    if not readers:
         raise unreadable_error(path, text, files.choices("problem"))
-    if len(found) > 1:
-        can = " and ".join(instance.problem.name for instance in found)
+    if len(readers) > 1:
+        can = " and ".join(instance.problem.name for instance in readers)
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")
     _expect_no_options(path, options)
-    return found[0]
+    return readers[0]
+
+
+def _problem_of(kind: str) -> AnyProblem:
+    """Return the problem for instances of a TYPE: that of its name, else the first other one."""
+    names = sorted(files.choices("problem"), key=lambda name: name != kind.lower())
+    return next(one for one in map(make_problem, names) if kind in one.types)
 
 
 def _table_text(frame: DataFrame) -> str:

@@ -238,6 +238,8 @@ class Problem(Protocol[I, S]):
     """Name of the problem, as in ``conf/problem/<name>.yaml``."""
     suffix: str
     """File ending of instances, with the dot."""
+    types: Collection[str]
+    """TYPEs of the instances that it is for (:class:`specahd.routing.formats.kinds.FileKind`)."""
     public_sets: Sequence[PublicSet]
     """The public benchmark sets of this problem."""
     max_regions: int

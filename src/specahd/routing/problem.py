@@ -1,6 +1,6 @@
 """The common base of all routing problems: options, baselines, and the repair operator."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Generic
 
 import numpy as np
@@ -37,6 +37,7 @@ class RoutingProblem(Generic[I, S]):
     """
 
     name: str
+    types: Collection[str] = ()
     conventions: Sequence[str] = ()
     pool_unit: str = ""
     construction: str

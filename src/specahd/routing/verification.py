@@ -8,6 +8,7 @@ import os
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -129,18 +130,16 @@ def verify(
     instances: dict[Path, Variants] = {}
     solutions: list[Path] = []
     for path in paths:
-        kind = None if own is None else _own_kind(path, _default(own))
-        kind = kind or _kind(path, problems)
-        if kind is None or (kind.problem is None and not kind.solution):
+        solution, reader = _reader(path, problems, own)
+        if solution:
+            solutions.append(path)
+        elif reader is not None:
+            instances[path] = reader
+        else:
             # Tables of stops are not read, because they need options for what they leave open.
             step()
             sentence = f"{path}: neither an instance nor a solution"
             yield Finding(_group(path, folder), Status.OTHER, sentence)
-        elif kind.solution:
-            solutions.append(path)
-        else:
-            assert kind.problem is not None  # as above
-            instances[path] = problems[kind.problem]
     belonging = _pairs(solutions, instances)
     for path, variants in instances.items():
         group = _group(path, folder)
@@ -164,29 +163,28 @@ def _default(variants: Variants) -> AnyProblem:
     return next(iter(variants.values()))
 
 
-def _own_kind(path: Path, problem: AnyProblem) -> kinds.FileKind | None:
-    """Return the kind of a file of the user's own problem by its name; None if it is none."""
-    if path.suffix.lower() == problem.suffix:
-        return kinds.FileKind("an instance by its name", problem.name)
-    return kinds.ROUTES if path.suffix.lower() in problem.endings else None
-
-
-def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.FileKind | None:
-    """Return the kind of a file by its text, or else by its name."""
-    try:
+def _reader(
+    path: Path, problems: Mapping[str, Variants], own: Variants | None
+) -> tuple[bool, Variants | None]:
+    """Return whether a file is a solution, and else who reads it, by its text or its name."""
+    ending = path.suffix.lower()
+    if own is not None and ending == _default(own).suffix:
+        return False, own
+    if own is not None and ending in _default(own).endings:
+        return True, None
+    kind = None
+    # The later read of the file reports the reason.
+    with suppress(FileError):
         kind = kinds.identify(read_text(path))
-    except FileError:
-        # The later read of the file reports the reason.
-        kind = None
     if kind is not None:
-        return kind
-    if path.suffix.lower() in _SOLUTIONS:
-        return kinds.ROUTES
-    for name, variants in problems.items():
-        # LKH uses the ending .vrptw for .vrp.
-        if path.suffix.lower().startswith(_default(variants).suffix):
-            return kinds.FileKind("an instance by its name", name)
-    return None
+        # The user's own problem comes first, and may read what another one is for.
+        readers = (
+            one for one in reversed([*problems.values()]) if kind.type in _default(one).types
+        )
+        return kind.solution, next(readers, None)
+    # LKH uses the ending .vrptw for .vrp.
+    read = [one for one in problems.values() if ending.startswith(_default(one).suffix)]
+    return ending in _SOLUTIONS, next(iter(read), None)
 
 
 def _group(path: Path, folder: Path) -> str:

@@ -39,6 +39,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     """
 
     name = "cvrp"
+    types = ("CVRP",)
     public_sets: Sequence[PublicSet] = (
         PublicSet("cvrp_small"),
         PublicSet("cvrp_belgium"),

@@ -105,6 +105,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     """The split-delivery vehicle routing problem; its options are those of all vehicle problems."""
 
     name = "sdvrp"
+    types = ("SDVRP",)
     splits = True
     public_sets: Sequence[PublicSet] = (
         # No routes are published; solutions of the same instances as CVRP are feasible here.

@@ -281,6 +281,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     """
 
     name = "tsp"
+    types = ("TSP",)
     suffix = ".tsp"
     public_sets: Sequence[PublicSet] = (PublicSet("tsplib"),)
     baselines: Baselines = {

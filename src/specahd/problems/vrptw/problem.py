@@ -53,6 +53,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     """
 
     name = "vrptw"
+    types = ("VRPTW",)
     public_sets: Sequence[PublicSet] = (
         PublicSet("solomon", convention="dimacs"),
         PublicSet("homberger", convention="dimacs"),

@@ -18,32 +18,38 @@ class FileKind:
     ----------
     content
         Text that follows the file's name in messages.
-    problem
-        Name of the problem that reads it, as in ``problem=``; None if the instance decides.
+    type
+        The TYPE that TSPLIB and VRPLIB give such instances, as ``VRPTW`` with time windows; None if
+        the file does not tell. A problem says in ``types`` which it reads.
     solution
         Whether it is a solution, else an instance.
     reader
-        Text on the reader in messages, if ``problem`` is None.
+        Text on the reader in messages, if ``type`` is None.
     """
 
     content: str
-    problem: str | None
+    type: str | None
     solution: bool = False
     reader: str = "any problem reads it"
 
+    @property
+    def option(self) -> str:
+        """The option that chooses the problem of this TYPE, which has its name."""
+        return f"problem={(self.type or '').lower()}"
 
-SOLOMON = FileKind("this is Solomon's text of VRPTW", "vrptw")
-NUMBERS = FileKind("these are the plain numbers of an SDVRP set", "sdvrp")
+
+SOLOMON = FileKind("this is Solomon's text of VRPTW", "VRPTW")
+NUMBERS = FileKind("these are the plain numbers of an SDVRP set", "SDVRP")
 ROUTES = FileKind("this is a solution", None, solution=True)
 STOPS = FileKind("this is a table of stops", None, reader="specahd solve reads it")
 MATRIX = FileKind("this is a distance matrix", None, reader="specahd solve reads it")
 TYPES = {
-    "TSP": FileKind("TYPE is 'TSP'", "tsp"),
-    "CVRP": FileKind("TYPE is 'CVRP'", "cvrp"),
-    "SDVRP": FileKind("TYPE is 'SDVRP'", "sdvrp"),
-    "VRPTW": FileKind("TYPE is 'VRPTW'", "vrptw"),
-    "CVRPTW": FileKind("TYPE is 'CVRPTW'", "vrptw"),
-    "TOUR": FileKind("TYPE is 'TOUR'", "tsp", solution=True),
+    "TSP": FileKind("TYPE is 'TSP'", "TSP"),
+    "CVRP": FileKind("TYPE is 'CVRP'", "CVRP"),
+    "SDVRP": FileKind("TYPE is 'SDVRP'", "SDVRP"),
+    "VRPTW": FileKind("TYPE is 'VRPTW'", "VRPTW"),
+    "CVRPTW": FileKind("TYPE is 'CVRPTW'", "VRPTW"),
+    "TOUR": FileKind("TYPE is 'TOUR'", "TSP", solution=True),
 }
 """Kinds of files by the first word of TYPE."""
 STOP_COLUMNS = {
@@ -168,7 +174,7 @@ def refuse_other(path: Path, text: str, expected: Collection[FileKind], what: st
     kind = identify(text)
     if kind is None or kind in expected:
         return
-    reader = f"problem={kind.problem} reads it" if kind.problem else kind.reader
+    reader = f"{kind.option} reads it" if kind.type else kind.reader
     role = "incumbent" if kind.solution else "instance"
     raise FileError(f"{path}: {kind.content}, expected {what} ({reader}, as {role}=FILE).")
 

@@ -70,7 +70,7 @@ def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | N
                 raise FileError(
                     f"{path}: a line 'Delivery #k' gives customer {customer} the quantity "
                     f"{quantity}, expected {whole.get(customer, WHOLE)}, its whole demand: only "
-                    "problem=sdvrp splits deliveries."
+                    f"{kinds.TYPES['SDVRP'].option} splits deliveries."
                 )
     return routes, cost
 

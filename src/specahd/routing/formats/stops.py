@@ -96,8 +96,8 @@ def read(
 
     Returns
     -------
-    The name of the problem that the columns describe (``due`` or ``ready`` make it VRPTW, no
-    ``demand`` a TSP), and the content of the file.
+    The TYPE of the instance (``due`` or ``ready`` make it VRPTW, ``split`` SDVRP, no ``demand``
+    TSP), and the content of the file.
 
     Raises
     ------
@@ -107,14 +107,14 @@ def read(
         An option is missing, or does not apply to the file.
     """
     if kinds.identify(text) is kinds.MATRIX:
-        return "tsp", _matrix_alone(path, options)
+        return "TSP", _matrix_alone(path, options)
     columns, rows = _rows(path, text, options)
     _expect_options(path, columns, options)
     timed = "ready" in columns or "due" in columns
-    problem = "vrptw" if timed else "sdvrp" if options.split else "cvrp"
-    problem = problem if timed or "demand" in columns else "tsp"
-    depot = _depot(rows) if problem != "tsp" else 0
-    names = _names(rows, depot, problem) if "name" in columns else None
+    has_depot = timed or "demand" in columns
+    kind = "VRPTW" if timed else "SDVRP" if options.split else "CVRP" if has_depot else "TSP"
+    depot, first = _depot(rows) if has_depot else 0, int(not has_depot)
+    names = _names(rows, depot, first) if "name" in columns else None
     rows.insert(0, rows.pop(depot))
     degrees, coords, weights = _places(path, rows, columns, options)
     if options.matrix is not None:
@@ -137,12 +137,12 @@ def read(
         labels=replace(
             labels,
             names=names,
-            first=int(problem == "tsp"),
+            first=first,
             degrees=degrees,
             decimals=decimals,
         ),
     )
-    return problem, data
+    return kind, data
 
 
 def _matrix_alone(path: Path, options: TableOptions) -> VRPLIBData:
@@ -225,10 +225,10 @@ def _depot(rows: Sequence[Row]) -> int:
     return depots[0] if depots else 0
 
 
-def _names(rows: Sequence[Row], depot: int, problem: str) -> tuple[str, ...]:
+def _names(rows: Sequence[Row], depot: int, first: int) -> tuple[str, ...]:
     """Return the names of the nodes, the depot first; a node without a name gets its number."""
     order = [depot, *(place for place in range(len(rows)) if place != depot)]
-    numbers = Labels(first=int(problem == "tsp"))
+    numbers = Labels(first=first)
     lines: dict[str, int] = {}
     for node, place in enumerate(order):
         row = rows[place]

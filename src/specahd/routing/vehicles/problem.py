@@ -11,7 +11,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.options import Option, checked
 from specahd.routing.base import FloatArray, I, IntArray, Region, S
 from specahd.routing.distances import layout
-from specahd.routing.formats import sol
+from specahd.routing.formats import kinds, sol
 from specahd.routing.geometry import distances
 from specahd.routing.groups import concatenated
 from specahd.routing.kernels.descriptors import GROUP_NAMES, describe_group
@@ -83,7 +83,8 @@ class VehicleProblem(RoutingProblem[I, S]):
     def solution_of(self, routes: Sequence[Sequence[Any]]) -> Any:
         if any(isinstance(stop, tuple) for route in routes for stop in route):
             raise ConfigError(
-                "Expected stops without quantities: only problem=sdvrp splits deliveries."
+                "Expected stops without quantities: only "
+                f"{kinds.TYPES['SDVRP'].option} splits deliveries."
             )
         return tuple(map(tuple, routes))
 
