@@ -1,12 +1,17 @@
 """What must never be in the repository."""
 
+import ast
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 
 import griffe
+import grimp
 import pytest
+
+from specahd.config.files import choices
 
 ROOT = Path(__file__).parent.parent
 # Long random words after what keys begin with, or after a name that says so.
@@ -83,3 +88,66 @@ def test_parameters_that_docstrings_describe_exist(caplog):
     parse(griffe.load("specahd", search_paths=[ROOT / "src"], docstring_parser="numpy"))
     messages = [record.getMessage() for record in caplog.records]
     assert [each for each in messages if "does not appear in the function signature" in each] == []
+
+
+def code_without_prose(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the names of a source, and its texts but docstrings and sentences, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        body = getattr(node, "body", None)
+        for each in body if isinstance(body, list) else ():
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+                each.value.value = None
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # Of a sentence only what an option is set to.
+            words = re.findall(r"\bproblem=(\w+)", node.value)
+            yield from ((node.lineno, word) for word in words)
+            yield from [] if " " in node.value else [(node.lineno, node.value)]
+        for field in ("id", "attr", "name", "arg", "module"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield node.lineno, name
+
+
+def offenders(pattern: str, *apart: str) -> list[str]:
+    """Return the lines of src, but for some folders, in whose code a pattern occurs."""
+    sources = ROOT / "src" / "specahd"
+    return [
+        f"{path.relative_to(sources)}:{line} {word}"
+        for path in sorted(sources.rglob("*.py"))
+        if path.relative_to(sources).parts[0] not in apart
+        for line, word in code_without_prose(path.read_text())
+        if re.search(pattern, word)
+    ]
+
+
+def test_only_its_own_folder_names_a_problem():
+    """TYPEs of files, in capitals, are words of TSPLIB and VRPLIB."""
+    names = "|".join(choices("problem"))
+    alone = rf"(?<![^\W_])({names})(?![^\W_])"
+    assert offenders(alone, "problems", "checkpoints") == []
+    found = {word for _, word in code_without_prose("def f(tsp):\n    'tsp'\n    return 'a_cvrp'")}
+    assert {word for word in found if re.search(alone, word)} == {"tsp", "a_cvrp"}
+
+
+@pytest.mark.xfail(strict=True, reason="issue 52, cause 3: operators are to answer for themselves")
+def test_nobody_asks_for_the_kind_of_an_operator():
+    sources = ROOT / "src" / "specahd"
+    asked = [
+        f"{path.relative_to(sources)}:{node.lineno}"
+        for path in sorted(sources.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("isinstance", "issubclass")
+        and "Operator" in ast.unparse(node.args[1])
+    ]
+    assert asked == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = grimp.build_graph("specahd")
+    left = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    # What imports nothing that is left is in no circle.
+    while done := [module for module, imported in left.items() if not imported & left.keys()]:
+        for module in done:
+            del left[module]
+    assert left == {}

@@ -1,21 +1,27 @@
 """What a command is told is what the library is told: no class says again what another says."""
 
+import ast
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, get_type_hints
 
 from hydra import compose, initialize_config_dir
+from hydra.utils import get_object
 from omegaconf import OmegaConf
 
 import specahd
 from specahd.api.training import load_budget
 from specahd.config import CONF_DIR
 from specahd.config.schemas import SCHEMAS, register_schemas
+from specahd.config.targets import taker
 from specahd.core.budget import Budget
+from specahd.core.options import accepted_arguments, stated_options
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import CallLimits, Confinement, Penalty, Pools, Settings
+from specahd.routing.base import POOLS
 
 NUMBERS = (int, float, int | None, float | None)
 
@@ -69,3 +75,90 @@ def test_no_command_says_again_what_the_library_says():
         for kind in there:
             shared = numbers(schema) & numbers(kind)
             assert len(shared) < 2, f"{schema.__name__} and {kind.__name__} have {sorted(shared)}"
+
+
+CHOSEN = {
+    "evaluate": {"public", "baselines"},
+    "embed": {"models"},
+    "llm/deepseek": {"api_key_env", "input_price", "cached_input_price", "output_price"},
+    "llm/glm": {"api_key_env", "cached_input_price"},
+    "llm/local": {"cached_input_price"},
+    "llm/openai": {"api_key_env", "input_price", "cached_input_price", "output_price"},
+    "memory/jina": {"cache", "fuse", "threshold", "filter", "skills"},
+    "memory/structural": {"fuse", "threshold", "filter", "skills"},
+    "memory/three": {"cache", "fuse", "threshold", "filter", "skills"},
+    "method/eoh": {"operators", "rank_offset", "distinct"},
+    "method/eoh_s": {"portfolio"},
+    "method/mles": {"population"},
+    "method/partevo": {"population"},
+    # The class means the first baseline.
+    **{f"problem/{name}": {"baseline"} for name in ("cvrp", "sdvrp", "tsp", "vrptw")},
+}
+"""What a file of ``conf/`` chooses otherwise than the class, by the file's name."""
+LISTS = {
+    ("config/solving.py", "_READ"),
+    ("config/words.py", "_FILES"),
+    ("config/words.py", "_WRITTEN"),
+    ("select.py", "_OF_METHODS"),
+    ("solve.py", "_SAME"),
+    ("config/schemas.py", "SOURCES"),
+    ("runs/rows.py", "_NO_PASS"),
+}
+"""Constants of src that name options: files of a command line, and what a command hands on.
+``instance`` and ``baseline`` are also fields of rows."""
+
+
+def takers(node: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the nodes of a configuration that have a target, and what takes their options."""
+    if isinstance(node, dict):
+        if "_target_" in node:
+            yield node, taker(get_object(node["_target_"]), partial=node.get("_partial_", False))
+        for value in node.values():
+            yield from takers(value)
+
+
+def test_a_file_repeats_a_default_of_the_class_or_is_known_to_choose_another_value():
+    """Options of groups stand in files, since Hydra overrides only what a file has."""
+    chosen: dict[str, set[str]] = {}
+    for path in CONF_DIR.glob("*/*.yaml"):
+        read = OmegaConf.to_container(OmegaConf.load(path))
+        for node, target in takers(read if path.parent.name != "experiment" else {}):
+            for name, each in accepted_arguments(target)[0].items():
+                value = tuple(node[name]) if isinstance(node.get(name), list) else node.get(name)
+                # An empty table is none.
+                same = each.default in (each.empty, value, None if value == {} else value)
+                if name in node and not same:
+                    chosen.setdefault(f"{path.parent.name}/{path.stem}", set()).add(name)
+    for command, schema in SCHEMAS.items():
+        read = OmegaConf.to_container(OmegaConf.load(CONF_DIR / f"{command}.yaml"))
+        for each in fields(schema):
+            if each.name in read:
+                assert read[each.name] != each.default, (command, each.name)
+                chosen.setdefault(command, set()).add(each.name)
+    assert chosen == CHOSEN
+
+
+def test_no_other_list_of_options_is_in_the_sources():
+    named = {name for schema in SCHEMAS.values() for name in stated_options(schema)}
+    named |= {name for kind in library("core") for name in stated_options(kind)}
+    for path in CONF_DIR.glob("*/*.yaml"):
+        for _, target in takers(OmegaConf.to_container(OmegaConf.load(path))):
+            named |= set(stated_options(target))
+    # These are also names of groups, of levels and of pools.
+    named -= {"problem", "method", "llm", "memory", "budget", "lower", "upper", *POOLS}
+    found = set()
+    sources = Path(specahd.__file__).parent
+    for path in sources.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            words = [
+                [value.value for value in part.elts if isinstance(value, ast.Constant)]
+                for part in ast.walk(node if isinstance(node, ast.Assign) else ast.Pass())
+                if isinstance(part, ast.Tuple | ast.List | ast.Set)
+            ]
+            if any(len(each) > 1 and {*map(last, each)} <= named for each in words):
+                found.add((path.relative_to(sources).as_posix(), ast.unparse(node.targets[0])))
+    assert found == LISTS
+
+
+def last(word: Any) -> str:
+    return str(word).rpartition(".")[2]

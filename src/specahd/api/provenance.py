@@ -8,19 +8,16 @@ from dataclasses import asdict
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specahd.checkpoint.manifest import digest
-from specahd.core.options import effects
-from specahd.core.settings import EXTENSIONS, RunOptions, Settings
+from specahd.core.options import effects, stated_options
+from specahd.core.settings import RunOptions, Settings
 from specahd.routing.pools import MANIFEST
 
-if TYPE_CHECKING:
-    from specahd.api.plans import TrainingPlan
 
-
-def provenance(plan: "TrainingPlan") -> dict[str, Any]:
-    """Return the options that determine a training's programs.
+def provenance(plan: Any) -> dict[str, Any]:
+    """Return the options that determine the programs of a :class:`~specahd.api.plans.TrainingPlan`.
 
     Two plans with equal provenance, and equal replies to their requests, give the same
     checkpoint. The source of the replies is not part of it, because a recording may replace the
@@ -47,9 +44,9 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
         group, _, option = name.partition(".")
         described.get(group, {}).pop(option, None)
     plain = Settings()
-    for option in EXTENSIONS:
-        # The extensions are newer: a training without them keeps the provenance of old versions.
-        if described["search"][option] == getattr(plain, option):
+    for option, stated in stated_options(Settings).items():
+        # A training without newer options keeps the provenance of old versions.
+        if stated.newer and described["search"][option] == getattr(plain, option):
             del described["search"][option]
     if plan.given is not None:
         described["search"]["repertoire"] = digest(plan.given)

@@ -6,12 +6,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.config.targets import check_targets, locate
 from specahd.core.errors import ConfigError
+from specahd.core.options import stated_options
 from specahd.design.makers import expect_rounds
 from specahd.llm.keys import require_keys
 
 NONE = "none"
-PARTS = ("encoders", "models", "fuse", "filter", "skills")
-"""The options that define the parts of a memory."""
 
 
 def check_ablation(config: DictConfig) -> None:
@@ -27,13 +26,15 @@ def check_ablation(config: DictConfig) -> None:
     if label == NONE:
         return
     complete, ablated = _compose_memory(NONE), _compose_memory(label)
-    taken = [option for option in PARTS if complete.get(option) != ablated.get(option)]
+    stated = stated_options(locate("memory._target_", config.memory["_target_"]))
+    parts = [option for option, each in stated.items() if each.part]
+    taken = [option for option in parts if complete.get(option) != ablated.get(option)]
     if not any(complete[option] for option in taken):
         raise ConfigError(
             f"ablation={label} takes away what memory={memory} does not have; "
             "choose a memory that has it."
         )
-    for option in PARTS:
+    for option in parts:
         wanted, got = (_yaml_text(each.get(option)) for each in (ablated, config.memory))
         if wanted != got:
             raise ConfigError(

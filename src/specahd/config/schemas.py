@@ -186,7 +186,7 @@ class SelectConfig:
 class ReportConfig:
     """Options of ``python -m specahd.report``; evaluations null: the runs' own rows."""
 
-    runs: str = option(MISSING, "a folder of runs")
+    runs: str = option("runs", "a folder of runs")
     evaluations: str | None = option(
         None, "a folder of evaluations; null: the runs' own validation rows"
     )

@@ -52,6 +52,10 @@ class Option:
         The accepted values, of a list each of its values; empty for any.
     effect
         What it changes.
+    newer
+        Whether trainings were recorded before it existed, as if they had its default.
+    part
+        Whether it defines a part of its group that an ablation may take away.
     """
 
     words: str
@@ -59,6 +63,8 @@ class Option:
     high: float | None = None
     choices: Collection[str] = ()
     effect: Effect = Effect.RESULTS
+    newer: bool = False
+    part: bool = False
 
     def check(self, name: str, value: Any, kind: Any) -> None:
         """Refuse a value out of range; None is accepted where the type allows it.
@@ -102,10 +108,11 @@ def option(
     choices: Collection[str] = (),
     effect: Effect = Effect.RESULTS,
     *,
+    newer: bool = False,
     default_factory: Any = MISSING,
 ) -> Any:
     """Return a dataclass field for an option; the arguments are those of :class:`Option`."""
-    stated = Option(words, low, high, choices, effect)
+    stated = Option(words, low, high, choices, effect, newer)
     return field(default=default, default_factory=default_factory, metadata={_OPTION: stated})
 
 

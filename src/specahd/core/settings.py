@@ -14,11 +14,8 @@ from specahd.core.options import Effect, Option, check_options, option
 
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
-REPEATS = ("uppers", "passes", "tries")
 SEEDS = ("single", "varied")
 INCUMBENTS = ("baseline", "repaired")
-EXTENSIONS = (*REPEATS, "seeds", "incumbents")
-"""Options of ``search`` that the paper does not have; their defaults give the paper's system."""
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The default seed of the generated pools."""
@@ -109,17 +106,23 @@ class Settings:
         INCUMBENTS[0],
         "solutions trained on: baseline, or repaired ones too from round 2 on",
         choices=INCUMBENTS,
+        newer=True,
     )
     seeds: str = option(
         SEEDS[0],
         "single (of the contract) or varied (other programs by hand too)",
         choices=SEEDS,
+        newer=True,
     )
     tries: int = option(
-        1, "members that rebuild a region; the cheapest result counts, at least 1", 1
+        1, "members that rebuild a region; the cheapest result counts, at least 1", 1, newer=True
     )
-    passes: int = option(1, "most passes over a solution, at least 1; they end when none gains", 1)
-    uppers: int = option(1, "most upper programs that take turns in the passes, at least 1", 1)
+    passes: int = option(
+        1, "most passes over a solution, at least 1; they end when none gains", 1, newer=True
+    )
+    uppers: int = option(
+        1, "most upper programs that take turns in the passes, at least 1", 1, newer=True
+    )
     cells: int = option(4000, "most measurements of a lower round: tasks times programs", 1)
     penalty: Penalty = option(default_factory=Penalty)
     accept: str = option(

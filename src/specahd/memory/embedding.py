@@ -267,7 +267,7 @@ LENGTH = 20_000
 
 
 def embedded(
-    models: Annotated[Mapping[str, str], Option("an encoder of the embedding server")],
+    models: Annotated[Mapping[str, str], Option("an encoder of the embedding server", part=True)],
     **options: Annotated[Any, EncoderOptions, Memory],
 ) -> Memory:
     """Return a memory that compares programs by a server's vectors.

@@ -115,15 +115,17 @@ class Memory:
         encoders: Mapping[str, ProgramEncoder] | None = None,
         *,
         fuse: Annotated[
-            int, Option("how many of the encoders are compared, from the first", 0)
+            int, Option("how many of the encoders are compared, from the first", 0, part=True)
         ] = 0,
         threshold: Annotated[
             float, Option("least similarity of a duplicate, above 0 and at most 1", 0, 1)
         ] = 1.0,
         filter: Annotated[
-            bool, Option("whether duplicates are turned away before they are evaluated")
+            bool, Option("whether duplicates are turned away before they are evaluated", part=True)
         ] = False,
-        skills: Annotated[int, Option("most skill records in a mutation request", 0)] = 0,
+        skills: Annotated[
+            int, Option("most skill records in a mutation request", 0, part=True)
+        ] = 0,
     ) -> None:
         encoders = encoders or {}
         if not min(1, len(encoders)) <= fuse <= len(encoders):

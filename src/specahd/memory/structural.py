@@ -27,7 +27,8 @@ FEATURES = 2**16
 @checked("memory.")
 def structural(
     encoders: Annotated[
-        Sequence[str], Option("views that are compared: syntax, tokens, idea", choices=VIEWS)
+        Sequence[str],
+        Option("views that are compared: syntax, tokens, idea", choices=VIEWS, part=True),
     ],
     **options: Annotated[Any, Memory],
 ) -> Memory:

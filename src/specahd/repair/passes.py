@@ -16,7 +16,7 @@ from numba.core.event import install_listener
 from specahd.core.compilation import CompilationClock
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
-from specahd.core.settings import EXTENSIONS, Settings
+from specahd.core.settings import Settings
 from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
@@ -80,8 +80,8 @@ def check_extensions(
         "seeds": None if by_hand else "where there are no other programs by hand",
         "incumbents": coupled,
     }
-    for name in EXTENSIONS:
-        reason, value, expected = reasons[name], getattr(settings, name), getattr(paper, name)
+    for name, reason in reasons.items():
+        value, expected = getattr(settings, name), getattr(paper, name)
         if reason is not None and value != expected:
             raise ConfigError(f"Expected search.{name}={expected} {reason}, got {value}.")
 

@@ -10,16 +10,13 @@ the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level, Program
-
-if TYPE_CHECKING:
-    from specahd.routing.formats.vrplib import VRPLIBData
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -289,8 +286,10 @@ class Problem(Protocol[I, S]):
         """
         ...
 
-    def from_table(self, data: "VRPLIBData", path: Path) -> I:
-        """Return the instance that a table of stops describes; ``path`` is the table's file.
+    def from_table(self, data: Any, path: Path) -> I:
+        """Return the instance of a table of stops, which the file ``path`` holds.
+
+        ``data`` is a :class:`specahd.routing.formats.vrplib.VRPLIBData`.
 
         Raises
         ------
