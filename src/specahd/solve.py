@@ -95,13 +95,7 @@ def _instance(config: DictConfig) -> ProblemInstance:
 
 
 def _output_files(config: DictConfig, instance: ProblemInstance) -> OutputFiles:
-    """Return the files that ``out`` and ``plot`` name, in folders that exist.
-
-    Raises
-    ------
-    ConfigError
-        A file has no known ending, is named twice, or is an input.
-    """
+    """Return the files that ``out`` and ``plot`` name, in folders that exist."""
     if config.out is None:
         [ending, *_] = instance.problem.endings
         name = f"{safe_file_name(instance.name, 'solution')}{ending}"

@@ -80,11 +80,6 @@ def _nodes(instance: Any, routes: Sequence[Any], *, parts: bool = True) -> list[
     ----------
     parts
         Whether quantities matter; if not, they are left out.
-
-    Raises
-    ------
-    ConfigError
-        A route is no list, or a stop is no number and no name of the instance.
     """
     labels = getattr(instance, "labels", None)
     names = [] if labels is None else [labels.name(node) for node in range(len(instance.coords))]

@@ -70,24 +70,12 @@ def command_purpose(command: str) -> str:
 
 
 def declared_options(group: str, name: str) -> dict[str, Any]:
-    """Return the options that a file declares, without Hydra's own keys.
-
-    Raises
-    ------
-    ConfigError
-        The group has no such file.
-    """
+    """Return the options that a file declares, without Hydra's own keys."""
     return {key: value for key, value in _read(group, name).items() if not key.startswith("_")}
 
 
 def target_of(group: str, name: str) -> Any:
-    """Return the class or function that a file names as its ``_target_``.
-
-    Raises
-    ------
-    ConfigError
-        The group has no such file, only Hydra can compose it, or it names no importable class.
-    """
+    """Return the class or function that a file names as its ``_target_``."""
     read = _read(group, name)
     path = read.get("_target_")
     if not isinstance(path, str) or "defaults" in read:
@@ -102,13 +90,7 @@ def target_of(group: str, name: str) -> Any:
 
 
 def make_from(group: str, name: str, **given: Any) -> Any:
-    """Create the object that a file describes, with some options overridden.
-
-    Raises
-    ------
-    ConfigError
-        There is no such file or option, or a value is out of range.
-    """
+    """Create the object that a file describes, with some options overridden."""
     declared = declared_options(group, name)
     for option in given:
         check_choice(f"an option of {group} {name}", option, declared)
@@ -116,13 +98,7 @@ def make_from(group: str, name: str, **given: Any) -> Any:
 
 
 def factory_of(group: str, name: str) -> "partial[Any]":
-    """Return a factory of the object that a file describes; its parts are factories too.
-
-    Raises
-    ------
-    ConfigError
-        The group has no such file, or only Hydra can compose it.
-    """
+    """Return a factory of the object that a file describes; its parts are factories too."""
     read = _read(group, name)
     if "_target_" not in read:
         raise ConfigError(_PUT_TOGETHER.format(f"{group}={name}"))
@@ -149,11 +125,6 @@ def method_of(method: Callable[..., Any] | str, problem: str) -> MethodChoice:
         ``partial(Coupled, policy=Mine)``.
     problem
         The dotted name of the problem's class, on which options of other groups may depend.
-
-    Raises
-    ------
-    ConfigError
-        It is none of these.
     """
     if isinstance(method, str):
         return _method_of_file(method, problem)

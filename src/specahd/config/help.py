@@ -53,13 +53,7 @@ def flat_options(config: Any, above: Sequence[str] = ()) -> Iterator[tuple[list[
 
 
 def help_text(command: str, arguments: Sequence[str] = ()) -> str:
-    """Return the help of a command, for the groups that its arguments choose.
-
-    Raises
-    ------
-    HydraException or OmegaConfBaseException
-        The arguments cannot be composed.
-    """
+    """Return the help of a command, for the groups that its arguments choose."""
     overrides = without_sweeps(arguments)
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose(command, overrides, return_hydra_config=True)

@@ -137,13 +137,7 @@ def _deleted(text: str, words: Sequence[str]) -> str | None:
 
 
 def check_flags(command: str, words: Sequence[str]) -> None:
-    """Refuse an option that is written like a flag: ``--time_limit 3``.
-
-    Raises
-    ------
-    ConfigError
-        The message has the right form.
-    """
+    """Refuse an option that is written like a flag: ``--time_limit 3``."""
     flags = [flag for action in get_args_parser()._actions for flag in action.option_strings]
     for word, following in zip(words, [*words[1:], "-"], strict=False):
         flag, given, value = word.partition("=")

@@ -9,13 +9,6 @@ def name_models(options: DictConfig) -> None:
     """Fill in the model of a conf group, and of the groups below it, where ``model`` is null.
 
     The saved configuration then names the model, so a resumed run uses the same one.
-
-    Raises
-    ------
-    ServiceError
-        A server cannot be reached, or does not have exactly one model.
-    ConfigError
-        Another option of the service is out of range.
     """
     if "base_url" in options and "model" in options and options.model is None:
         # Imported on demand, since its library takes long to import.

@@ -14,13 +14,7 @@ NONE = "none"
 
 
 def check_ablation(config: DictConfig) -> None:
-    """Refuse an ablation of an absent part, or one that another option reverts.
-
-    Raises
-    ------
-    ConfigError
-        ``ablation=`` contradicts ``memory=`` or one of its options.
-    """
+    """Refuse an ablation of an absent part, or one that another option reverts."""
     choices = HydraConfig.get().runtime.choices
     label, memory = choices.get("ablation") or NONE, choices["memory"]
     if label == NONE:
@@ -63,14 +57,7 @@ def _yaml_text(value: object) -> str:
 
 
 def check_training(config: DictConfig) -> None:
-    """Refuse an invalid configuration in one sentence.
-
-    Raises
-    ------
-    UserError
-        A key is missing, an ablation has no effect, or a class does not exist or is not of
-        the expected kind.
-    """
+    """Refuse an invalid configuration in one sentence."""
     require_keys(config.llm, "llm")
     require_keys(config.memory, "memory")
     check_ablation(config)

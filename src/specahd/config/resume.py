@@ -59,13 +59,7 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
 
 
 def check_alone(config: DictConfig, directory: Path | None = None) -> None:
-    """Refuse ``resume=`` in another directory than that of the run, or in none, as in a sweep.
-
-    Raises
-    ------
-    ConfigError
-        The run would go on elsewhere.
-    """
+    """Refuse ``resume=`` in another directory than that of the run, or in none, as in a sweep."""
     run = None if config.resume is None else Path(config.resume).resolve()
     if run is not None and (directory is None or run != directory.resolve()):
         raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
@@ -79,13 +73,6 @@ def resume_configuration(config: DictConfig) -> DictConfig:
     config
         Configuration composed from the command line, with the groups that :func:`with_choices`
         adds; its option ``resume`` is the run's directory.
-
-    Raises
-    ------
-    FileError
-        The directory contains no run, or a run of another version.
-    ConfigError
-        An option contradicts the run.
     """
     directory = Path(config.resume)
     composed, saved = resolve_config(config), dict(_resumable_config(directory).values)
@@ -146,13 +133,6 @@ def check_same(config: DictConfig, directory: Path) -> None:
     ----------
     config
         Configuration composed for the job.
-
-    Raises
-    ------
-    ConfigError
-        An option contradicts that run.
-    FileError
-        The configuration in the directory is damaged, or another version wrote it.
     """
     wanted, had = flatten(resolve_config(config)), flatten(_resumable_config(directory).values)
     for key in sorted(wanted.keys() | had.keys()):
@@ -180,13 +160,7 @@ def _resumable_config(directory: Path) -> RunConfiguration:
 
 
 def read_saved(directory: Path) -> RunConfiguration:
-    """Return the configuration of the run to resume in a directory.
-
-    Raises
-    ------
-    FileError
-        There is no such file, or it is not one that a run writes.
-    """
+    """Return the configuration of the run to resume in a directory."""
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run to resume: it has no {CONFIG}.")
     return RunConfiguration.read(directory)
@@ -203,11 +177,6 @@ def overlay(
         File of the saved configuration, for error messages.
     anew
         Options and groups that keep their composed values.
-
-    Raises
-    ------
-    FileError
-        The saved one has an option that ``conf/`` does not have, or a value of another type.
     """
     copied = copy.deepcopy(config)
     strange = sorted(saved.keys() - set(map(str, config)))

@@ -250,13 +250,7 @@ def _unfreeze(node: DictConfig) -> None:
 
 
 def validate(config: DictConfig) -> None:
-    """Refuse a composed configuration with an unknown option, no value, or one out of range.
-
-    Raises
-    ------
-    ConfigError
-        The message is one sentence with the option and its accepted values.
-    """
+    """Refuse a composed configuration with an unknown option, no value, or one out of range."""
     unknown = find_unknown(config)
     if unknown is not None:
         name, accepted = unknown

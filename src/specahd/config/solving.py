@@ -15,13 +15,7 @@ _READ = ("instance", "matrix", "incumbent")
 
 
 def check_output_path(option: str, config: DictConfig, path: str) -> None:
-    """Refuse an output path in a missing folder, or over an input file.
-
-    Raises
-    ------
-    ConfigError
-        The message names the option.
-    """
+    """Refuse an output path in a missing folder, or over an input file."""
     if not Path(path).absolute().parent.is_dir():
         raise ConfigError(f"Expected {option} in a folder that is there, got {config[option]}.")
     for name in _READ[:2]:

@@ -28,13 +28,6 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> int |
     -------
     int or None
         The number of jobs; None if only a special sweeper knows it.
-
-    Raises
-    ------
-    ConfigError
-        A job lacks a value or has one out of range, or the launcher cannot start any.
-    HydraException or OmegaConfBaseException
-        A job cannot be composed.
     """
     launcher = config.hydra.runtime.choices.get("hydra/launcher")
     if launcher == "submitit_slurm" and which("srun") is None:

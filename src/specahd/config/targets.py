@@ -34,11 +34,6 @@ def instantiate_group(config: DictConfig, group: str, **overrides: Any) -> Any:
         Name of the group.
     overrides
         Values in place of the group's own.
-
-    Raises
-    ------
-    UserError
-        As in :func:`check_targets`, or the class refuses an option.
     """
     check_targets(config, group)
     try:
@@ -66,11 +61,6 @@ def check_targets(config: DictConfig, group: str = "") -> None:
     ----------
     group
         The name of the configuration's group; empty for all of it.
-
-    Raises
-    ------
-    ConfigError
-        The message is one sentence that names the option.
     """
     for key, node in _groups_with_target(config, group):
         path = node["_target_"]
@@ -81,13 +71,7 @@ def check_targets(config: DictConfig, group: str = "") -> None:
 
 
 def locate(option: str, path: Any) -> Any:
-    """Return the class or function of a dotted name.
-
-    Raises
-    ------
-    ConfigError
-        The name does not exist or is not callable, or a module cannot be imported.
-    """
+    """Return the class or function of a dotted name."""
     parts = str(path).split(".")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
         raise ConfigError(f"Expected {option} to be MODULE.NAME, got {path!r}.")

@@ -25,11 +25,6 @@ def quote_files(words: Sequence[str]) -> list[str]:
     """Return the command line with file names quoted, as Hydra needs them.
 
     A word with ``=`` is a file if that file exists and no option has that name.
-
-    Raises
-    ------
-    ConfigError
-        There is more than one file, or all jobs of a sweep would write one file.
     """
     options = [each.name for each in fields(SolveConfig)]
     files: list[str] = []

@@ -181,12 +181,6 @@ def _read_lines(path: Path, match: str = HASH) -> Mapping[str, _Line]:
 
     A request that was made twice, by a run that was killed and resumed, has the
     reply that the run went on with: the last. A torn last line is skipped.
-
-    Raises
-    ------
-    FileError
-        The file is missing, cannot be read or is no cassette; or two requests were
-        made for one sample, and ``match`` is ``sample``.
     """
     if not path.is_file():
         raise FileError(f"{path} is not a file; expected a cassette or the wal.jsonl of a run.")

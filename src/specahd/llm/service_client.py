@@ -343,13 +343,7 @@ class _PunctualClient(openai.DefaultHttpxClient):
 
 
 def _bounded(response: httpx2.Response) -> httpx2.Response:
-    """Return a response with its body, decompressed.
-
-    Raises
-    ------
-    RetryableError
-        The body is too long, or compressed more than once.
-    """
+    """Return a response with its body, decompressed."""
     # The outer of two layers can unpack without end to an inner one that unpacks to nothing.
     if "," in response.headers.get("content-encoding", ""):
         raise RetryableError("a body that is compressed more than once")
