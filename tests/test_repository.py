@@ -129,7 +129,6 @@ def test_only_its_own_folder_names_a_problem():
     assert {word for word in found if re.search(alone, word)} == {"tsp", "a_cvrp"}
 
 
-@pytest.mark.xfail(strict=True, reason="issue 52, cause 3: operators are to answer for themselves")
 def test_nobody_asks_for_the_kind_of_an_operator():
     sources = ROOT / "src" / "specahd"
     asked = [

@@ -30,7 +30,8 @@ def position_call(interface: Interface) -> Any:
 
 def _call(interface: Interface, names: str) -> Any:
     values = ", ".join(argument.value for argument in interface.arguments)
-    # The values contain names of rows of the loop's arrays.
+    # A row of the table states an argument once, for prompts, types and this call. Calls written by
+    # hand are as quick, and would state each again. Values name rows of the loop's arrays.
     namespace = {**vars(changes), **globals()}
     exec(f"def call({names}):\n    return program({values})\n", namespace)
     # It needs no cache: numba caches it on disk as a part of the loop.
