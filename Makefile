@@ -23,7 +23,7 @@ test: $(READY)
 	$(BIN)/pytest $(TESTS)
 
 # After every change: lint, types, and the tests of units that start no command.
-UNITS := checkpoint config core design evaluation llm memory methods repair reporting routing runs search
+UNITS := checkpoint config core design evaluation llm memory methods programs repair reporting routing runs search
 check: lint
 	$(BIN)/pytest -m "unit and not integration and not slow" $(addprefix tests/,$(UNITS))
 

@@ -25,12 +25,12 @@ from specahd.core.program import Level, Program
 from specahd.core.settings import CallLimits
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.tsp.construct import rebuild as rebuild_path
+from specahd.programs.guard import guard
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import Region, contracts
 from specahd.routing.vehicles.runners import rebuild
-from specahd.sandbox.guard import guard
 
 SIZE = 200
 INSTANCES = 16

@@ -40,15 +40,15 @@ def loaded_here(runners: tuple[str, ...], compiling: bool) -> None:
 def remember_compiled() -> None:
     """Have nothing compiled twice, here or in those that inherit it."""
     from specahd.engine import runner as engine_runner
-    from specahd.routing.compiled import runner
+    from specahd.programs import compiled as runner
 
     runner.compiled = engine_runner.compiled = functools.cache(runner.compiled)
 
 
 def compile_seeds(runners: tuple[str, ...]) -> None:
     """Compile the seed programs of the runners' contracts, so that no child has to do it."""
+    from specahd.programs.compiled import compiled
     from specahd.routing.base import contracts
-    from specahd.routing.compiled.runner import compiled
 
     for package in {name.split(".")[2] for name in runners if ".problems." in name}:
         module = importlib.import_module(f"specahd.problems.{package}.problem")

@@ -15,13 +15,13 @@ from small_cases import problem_of, smallest
 from offered import OFFERED, PROBLEMS, REGIONAL, arrays_of
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
+from specahd.programs.guard import guard
 from specahd.repair.passes import _Passes, repair_case, single_pass
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.routing.geometry import Convention
 from specahd.sandbox.calls import Result
-from specahd.sandbox.guard import guard
 
 OPERATORS = pytest.mark.parametrize(
     "name",

@@ -10,7 +10,7 @@ from problems.samples import samples, trees
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant
 from specahd.llm.grammar import MAX_SIZE, Grammar
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
 
 OWN = [(name, level) for name in OFFERED for level in Level if contract_of(name, level).vocabulary]
 CONTRACTS = pytest.mark.parametrize(("problem", "level"), OWN)

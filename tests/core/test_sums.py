@@ -4,8 +4,8 @@ import pytest
 from mypy import api
 
 from specahd.core.sums import sequential_sum
-from specahd.sandbox.allowed import MATH
-from specahd.sandbox.definition import define
+from specahd.programs.definition import define
+from specahd.programs.language import MATH
 
 PLUGIN = Path(__file__).parents[2] / "scripts" / "checked_sums.py"
 

@@ -15,8 +15,8 @@ from specahd.core.program import Level
 from specahd.engine import builtin_programs, improver, interfaces, naming, passes, runner, strings
 from specahd.engine.schedule import SMALL
 from specahd.problems.cvrp import engine as cvrp
+from specahd.programs.compiled import compiled, types_of
 from specahd.routing.base import contracts
-from specahd.routing.compiled.runner import compiled, types_of
 
 ANSWER = "def select_position({}):\n    return {}\n"
 PARAMETERS = "detours, distances, rests, noise, demand, depot_distance, capacity, progress"

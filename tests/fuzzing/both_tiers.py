@@ -16,8 +16,8 @@ import once
 from random_programs import random_program
 
 from specahd.core.program import Outcome
+from specahd.programs.guard import guard
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
-from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Sandbox
 from specahd.sandbox.shared_arrays import SharedArrays
 

@@ -8,7 +8,7 @@ from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.routing.compiled.runner import (
+from specahd.programs.compiled import (
     MATRIX,
     NO_ANSWER,
     NUMBER,

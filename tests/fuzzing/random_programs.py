@@ -15,8 +15,8 @@ from program_templates import CHANGES, CHOICES, EXPRESSIONS, FOLDS, ODD_ANSWERS
 from scalar_templates import KEYWORDS
 from template_words import COMMON_WORDS, WORDS
 
-from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
+from specahd.programs.language import BUILTINS, LINALG, MATH, METHODS, NUMPY
 
 _HOLE = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _PLACE = re.compile(r"\$(\d)")

@@ -18,7 +18,7 @@ from specahd.llm.parsing import (
     parse_reply,
     parse_text,
 )
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
 
 
 def choose(nodes: list[int], limit: int) -> int:

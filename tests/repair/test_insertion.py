@@ -14,11 +14,11 @@ from specahd.core.answer import Answer
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
-from specahd.engine.insertion import price
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
+from specahd.programs.parsed import price
 from specahd.repair import staged_cases
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator

@@ -7,10 +7,10 @@ import pytest
 
 from specahd.core.program import Level, Outcome
 from specahd.core.settings import Accept
-from specahd.engine.insertion import price
 from specahd.engine.neighbourhood_search import SliceResult
 from specahd.engine.orders import Order
 from specahd.problems.cvrp.problem import CVRP
+from specahd.programs.parsed import price
 from specahd.repair.cases import make_case
 from specahd.repair.router import ResponseArchive
 from specahd.repair.searching import SLICES, RoutedImprover, search_case

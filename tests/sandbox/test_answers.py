@@ -7,10 +7,10 @@ import pytest
 
 from specahd.core.program import Level, Outcome
 from specahd.problems.cvrp.problem import CVRP
+from specahd.programs.guard import guard
 from specahd.repair.cases import make_case, share_arrays
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call, Launch, SessionLimits
-from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Sandbox
 
 PROBLEM = CVRP()

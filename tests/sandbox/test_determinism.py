@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from program_pair import HERE, HONEST, PROGRAMS
 
 from specahd.core.program import Outcome
-from specahd.sandbox.definition import define
-from specahd.sandbox.guard import guard
+from specahd.programs.definition import define
+from specahd.programs.guard import guard
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 from specahd.sandbox.wire import describe_error, one_line
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
 
 # The paper's Appendix H, retyped; the CVRP upper program takes `routes` first
 # (docs/explanation/decisions.md).

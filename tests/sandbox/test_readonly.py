@@ -5,7 +5,7 @@ import pytest
 from program_pair import HERE, HONEST
 
 from specahd.core.program import Outcome
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 from specahd.sandbox.shared_arrays import SharedArrays
 

@@ -6,7 +6,7 @@ import pytest
 from sample_requests import CONTRACTS, request
 
 from specahd.core.program import Level
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
 from specahd.search.prompts import render
 
 CLAIMED = {

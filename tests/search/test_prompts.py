@@ -16,7 +16,7 @@ from specahd.core.contract import Context, Operator, Parent, Treatment
 from specahd.core.program import Level
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import OPERATORS
-from specahd.sandbox.guard import guard
+from specahd.programs.guard import guard
 from specahd.search.prompts import MAX_IDEA, idea_and_code, render
 
 GOLDEN = Path(__file__).parent / "golden"

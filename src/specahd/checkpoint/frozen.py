@@ -36,11 +36,11 @@ from specahd.core.plain import printable
 from specahd.core.program import Level, Program, Tier
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
+from specahd.programs.guard import guard
 from specahd.repair.passes import single_pass
 from specahd.repair.router import ResponseArchive, Statistics
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
-from specahd.sandbox.guard import guard
 
 
 @dataclass(frozen=True)

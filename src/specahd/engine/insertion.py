@@ -4,10 +4,8 @@ Changes are local, so that strong solutions can be improved, too. A search makes
 solution (:mod:`specahd.engine.passes`). All programs are compiled and have no interpreted version.
 """
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from statistics import fmean
 from typing import Any, ClassVar, Protocol
 from zlib import crc32
@@ -19,39 +17,9 @@ from specahd.core.contract import Contract
 from specahd.core.program import Program
 from specahd.engine import blocks
 from specahd.engine.orders import Order
+from specahd.programs.parsed import price
 from specahd.routing.base import AnyProblem, ArrayLayout, IntArray, Region, T, Validation
 from specahd.routing.groups import validate_groups
-
-_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.IfExp, ast.Subscript, ast.UnaryOp)
-_LOOPS = (ast.For, ast.While, ast.comprehension)
-_FREE = 2
-"""Number of operations outside loops that every program makes."""
-IN_LOOP, OUTSIDE, POWER = 0.0035, 0.1, 0.1
-"""Shares of a repair's time: of an operation in a loop, of one on arrays, and more for a power."""
-
-
-@cache
-def price(source: str) -> float:
-    """Return the time of a repair with a program, relative to the cheapest one; at least 1.
-
-    The weights are fitted to times on instances of a hundred customers (about twenty positions
-    each). Operations are counted, not timed, since a count is the same on every machine. The depth
-    of loops does not count, since a source does not say how often a loop runs: of the nested ones
-    of :func:`~specahd.engine.strings.greedy_in_parts`, the outer runs once or twice, and the inner
-    over all positions. A program that takes long for it has ``limits.lower_call`` only. The price
-    decides the repairs of stored runs, so another rule would change their results.
-    """
-    tree = ast.parse(source)
-    looped = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, _LOOPS)
-        for part in ast.walk(node)
-        if isinstance(part, _OPERATIONS)
-    }
-    outside = sum(isinstance(node, _OPERATIONS) for node in ast.walk(tree)) - len(looped)
-    powers = sum(isinstance(node, ast.Pow) for node in ast.walk(tree))
-    return 1.0 + IN_LOOP * len(looped) + OUTSIDE * max(0, outside - _FREE) + POWER * powers
 
 
 class FlatSolutions(Protocol):

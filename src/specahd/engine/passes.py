@@ -47,7 +47,7 @@ from specahd.engine.steps import (
     show,
     undo,
 )
-from specahd.routing.compiled.runner import NO_ANSWER
+from specahd.programs.compiled import NO_ANSWER
 
 RENEWED = 256
 """Number of random numbers in the noise of positions that every pass renews."""

@@ -35,8 +35,8 @@ from specahd.engine.builtin_programs import sources
 from specahd.engine.orders import Order
 from specahd.engine.renumbered import RenumberedSearch, search_for
 from specahd.engine.searches import Search
+from specahd.programs.compiled import compiled, in_list, types_of
 from specahd.routing.base import IntArray
-from specahd.routing.compiled.runner import compiled, in_list, types_of
 from specahd.routing.distances import CONVENTION, MATRIX
 
 _PACKAGE = __name__.partition(".")[0]

@@ -1,7 +1,7 @@
 """The seed programs of the repair operator ``insertion``; their bodies are prompt text.
 
 The engine (:mod:`specahd.engine`) calls programs as compiled functions, many thousand times a
-second; what they may say is what :mod:`specahd.routing.compiled.language` lists. What they are
+second; what they may say is what :mod:`specahd.programs.language` lists. What they are
 told stands in :mod:`specahd.engine.interfaces`; a function has those arguments that it uses.
 """
 

@@ -13,7 +13,7 @@ from specahd.core.interface import Interface
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
 from specahd.engine import interfaces, route_ends, seeds, strings
-from specahd.routing.compiled.sentences import RULES
+from specahd.programs.language import COMPILED_RULES
 
 STANDING = (
     "A feasible solution exists already; again and again some of its customers leave their routes "
@@ -329,6 +329,6 @@ def contract(
         runner=runner,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
-        rules=(*RULES, substitute_terms(_PACE, words)),
+        rules=(*COMPILED_RULES, substitute_terms(_PACE, words)),
         others=others,
     )

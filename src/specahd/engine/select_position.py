@@ -15,7 +15,7 @@ from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
 from specahd.engine import interfaces, seeds, strings
 from specahd.engine.select_groups import STANDING, substitute_terms
-from specahd.routing.compiled.sentences import RULES
+from specahd.programs.language import COMPILED_RULES
 
 _PACE = (
     "It is called for every customer that is inserted. A region is a group: it is taken out and "
@@ -214,6 +214,6 @@ def contract(
         runner=runner,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
-        rules=(*RULES, substitute_terms(_PACE, words)),
+        rules=(*COMPILED_RULES, substitute_terms(_PACE, words)),
         others=others,
     )

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.syntax import parse
 from specahd.core.vocabulary import Constant, Production, Vocabulary
 from specahd.llm import templates
 from specahd.llm.templates import Number
+from specahd.programs.parsed import function_of
 
 Rule = Production | Constant
 Path = tuple[int, ...]
@@ -158,9 +158,9 @@ class Grammar:
         """Return the function of a complete tree, without unused lines."""
         assert isinstance(tree.rule, Production)
         names = templates.droppable_names(tree.rule.template, tree.rule.holes)
-        [function] = parse(f"def {name}({', '.join(arguments)}): pass").body
-        assert isinstance(function, ast.FunctionDef)
-        function.body = _source_tree(tree)
+        named = [ast.arg(argument) for argument in arguments]
+        given = ast.arguments([], named, None, [], [], None, [])
+        function = ast.FunctionDef(name, given, _source_tree(tree), [], lineno=1)
         return templates.drop_unused(ast.unparse(function), names) + "\n"
 
     def idea(self, tree: Tree) -> str:
@@ -178,10 +178,8 @@ class Grammar:
 
     def _recover(self, source: str) -> Tree | None:
         try:
-            [function] = parse(source).body
+            function = function_of(source)
         except (SyntaxError, ValueError):
-            return None
-        if not isinstance(function, ast.FunctionDef):
             return None
         tree = self._read(self.vocabulary.root, function.body, {})
         if tree is None:

@@ -12,6 +12,7 @@ from specahd.core.contract import Contract
 from specahd.core.program import canonical_source
 from specahd.core.proposer import LENGTH, Reply
 from specahd.core.syntax import parse
+from specahd.programs.parsed import parsed, plain_arguments
 
 MAX_LENGTH = 100_000
 """Longest reply that is read, in characters, without the thoughts."""
@@ -229,7 +230,8 @@ def _split_at_function(lines: list[str], *, fenced: bool) -> tuple[str, str]:
 
 
 def _only_function(code: str) -> ast.FunctionDef:
-    module = parse(code)
+    # With a line break at its end, a canonical source is the text that the guard reads.
+    module = parse(code) if "import" in code else parsed(f"{code}\n")
     if "import" in code:
         module = ast.fix_missing_locations(_WithoutHarmlessImports().visit(module))
         for node in ast.walk(module):
@@ -252,10 +254,9 @@ def _check_signature(function: ast.FunctionDef, contract: Contract) -> None:
         raise ParseError("Expected no decorator.")
     if getattr(function, "type_params", None):
         raise ParseError("Expected no type parameter.")
-    given = function.args
-    if given.defaults or given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
+    names = plain_arguments(function.args)
+    if names is None:
         raise ParseError("Expected plain arguments without defaults.")
-    names = tuple(argument.arg for argument in given.args)
     if names != contract.arguments:
         raise ParseError(f"Expected arguments {contract.arguments}, got {names}.")
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from specahd.core.program import Program
-from specahd.core.syntax import parse
+from specahd.programs.parsed import function_of
 
 IDEA = 200
 """Longest idea in a description, in characters."""
@@ -46,14 +46,10 @@ def changed_parts(old: str, new: str) -> str:
     it would exceed ``CODE`` characters, because single pieces of a rewritten function do
     not describe it.
     """
-    found = dict.fromkeys(_changes(_body(old), _body(new)))
+    found = dict.fromkeys(_changes(function_of(old).body, function_of(new).body))
     changes = sorted(found, key=lambda change: _ORDER.index(change[0]))
     sentence = "; ".join(text for _, text in changes) or "as before"
     return sentence if len(sentence) <= CODE else ""
-
-
-def _body(source: str) -> list[ast.stmt]:
-    return next(node.body for node in parse(source).body if isinstance(node, ast.FunctionDef))
 
 
 def _changes(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Iterator[_Change]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from specahd.core.syntax import parse
+from specahd.programs.parsed import function_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Verdict:
 
 def normalised_source(source: str) -> str:
     """Return a text; two functions share it if and only if they differ at most in local names."""
-    tree = parse(source)
+    function = function_of(source)
     assigned: dict[str, str] = {}
     # In order of appearance, so that a consistent renaming gives the same text.
-    for node in ast.walk(tree):
+    for node in ast.walk(function):
         names = []
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names = [node.id]
@@ -49,9 +49,18 @@ def normalised_source(source: str) -> str:
             names = [argument.arg for argument in node.args.args]
         for name in names:
             assigned.setdefault(name, f"v{len(assigned)}")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = assigned.get(node.id, node.id)
-        elif isinstance(node, ast.arg):
-            node.arg = assigned.get(node.arg, node.arg)
-    return ast.dump(tree)
+    return _renamed(function, assigned)
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> str:
+    """Return a part of a tree as text, with other names of variables."""
+    if isinstance(part, list):
+        return f"[{', '.join(_renamed(item, names) for item in part)}]"
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    values = dict(ast.iter_fields(part))
+    if isinstance(part, ast.Name):
+        values["id"] = names.get(part.id, part.id)
+    elif isinstance(part, ast.arg):
+        values["arg"] = names.get(part.arg, part.arg)
+    return f"{type(part).__name__}({', '.join(_renamed(one, names) for one in values.values())})"

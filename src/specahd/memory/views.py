@@ -23,7 +23,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from specahd.core.program import Program
-from specahd.core.syntax import parse
+from specahd.programs.parsed import function_of
 
 PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 """The lower bounds of a decade's bins: the R10 series of ISO 3, about 26% apart."""
@@ -96,7 +96,7 @@ def bin_number(value: float) -> str:
 # Cached, because several views of a program call it; the result is never changed.
 @lru_cache(maxsize=1)
 def _read(source: str) -> tuple[ast.FunctionDef, _Bindings]:
-    function = next(node for node in parse(source).body if isinstance(node, ast.FunctionDef))
+    function = function_of(source)
     return function, _bindings(function)
 
 

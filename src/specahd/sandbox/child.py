@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer, NotCompiled
 from specahd.core.program import Outcome
+from specahd.programs.definition import define
 from specahd.sandbox import confinement
-from specahd.sandbox.definition import define
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import (
     Frame,
@@ -196,7 +196,5 @@ class _Child:
 
 def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
     """Define or translate the program, and bind its runner to it."""
-    program = define(source, name)
-    if isinstance(runner, CompilingRunner):
-        program = runner.translate(source, name)
-    return partial(runner, program)
+    make = runner.translate if isinstance(runner, CompilingRunner) else define
+    return partial(runner, make(source, name))

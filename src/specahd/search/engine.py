@@ -27,8 +27,8 @@ from specahd.core.skill import Skill
 from specahd.llm.parsing import ParseError, parse_program, parse_text
 from specahd.memory.memory import Memory
 from specahd.memory.skills import make_skill
+from specahd.programs.guard import guard
 from specahd.runs.journal import Journal
-from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
 from specahd.search.prompts import render, shared_length
 from specahd.search.replay import Replay

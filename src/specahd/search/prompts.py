@@ -15,7 +15,7 @@ from specahd.core.contract import Contract, Parent, Request, Treatment
 from specahd.core.program import Level
 from specahd.core.skill import Skill
 from specahd.memory.diff import are_related, changed_parts
-from specahd.sandbox.allowed import BUILTINS, MAX_SOURCE
+from specahd.programs.language import RULES
 
 MAX_IDEA = 600
 """Longest idea of a parent that is shown, in characters; a longer one is cut at a word."""
@@ -136,24 +136,8 @@ def describe_score(contract: Contract) -> str:
 
 def describe_rules(contract: Contract) -> str:
     """Describe the allowed language of programs and their time limits."""
-    return "\n".join(
-        (
-            "Rules:",
-            "- One function, deterministic and without memory between calls: no randomness, no "
-            "clock, no files, no output.",
-            "- np (NumPy) and math are there already; no other module can be used. All of math; "
-            "of np the functions that compute with, make, sort, search and combine arrays of "
-            "numbers, np.linalg.norm, solve, eigh and svd, but not np.random, np.empty or "
-            "np.vectorize.",
-            f"- Builtins: {', '.join(sorted(BUILTINS))}; no others.",
-            "- No nested functions, classes, recursion, try, raise, with, del, match, yield, "
-            "global, nonlocal, := or f-strings. Comprehensions and lambdas are fine.",
-            "- The keyword where= of np functions needs out= with a new array.",
-            "- Arrays that are arguments are read-only; copy what you change.",
-            f"- The program is ASCII and has at most {MAX_SOURCE:,} characters.",
-            *(f"- {rule}" for rule in contract.rules or (_PACES[contract.level],)),
-        )
-    )
+    own = contract.rules or (_PACES[contract.level],)
+    return "\n".join(("Rules:", *(f"- {rule}" for rule in (*RULES, *own))))
 
 
 def describe_round(request: Request) -> str:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from specahd.core.contract import Contract
-from specahd.core.syntax import parse
+from specahd.programs.parsed import function_of
 from specahd.search.prompts import answer_format, code_block, describe_rules
 
 
@@ -24,13 +24,12 @@ def completion_prompt(contract: Contract, sources: Sequence[str]) -> str:
         Canonical sources of at least one program, worst first.
     """
     names = [f"{contract.name}_v{number}" for number in range(len(sources) + 1)]
-    [template] = parse(contract.document).body
-    assert isinstance(template, ast.FunctionDef)
+    template = function_of(contract.document)
     docstrings = [
         ast.get_docstring(template, clean=False) or "",
         *(f"Improved version of `{earlier}`." for earlier in names[:-1]),
     ]
-    bodies = [*(_body(source) for source in sources), []]
+    bodies = [*(function_of(source).body for source in sources), []]
     versions = [
         _version(template, name, docstring, body)
         for name, docstring, body in zip(names, docstrings, bodies, strict=True)
@@ -43,12 +42,6 @@ def completion_prompt(contract: Contract, sources: Sequence[str]) -> str:
         answer_format(contract),
     )
     return "\n\n".join(parts) + "\n"
-
-
-def _body(source: str) -> list[ast.stmt]:
-    [function] = parse(source).body
-    assert isinstance(function, ast.FunctionDef)
-    return function.body
 
 
 def _version(template: ast.FunctionDef, name: str, docstring: str, body: Sequence[ast.stmt]) -> str:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from specahd.sandbox import allowed
-from specahd.sandbox.guard import guard
+from specahd.programs import language
+from specahd.programs.guard import guard
 
 ARGUMENTS = ("a", "b")
 
@@ -230,11 +230,11 @@ def test_allowed(line):
 
 
 def test_every_allowed_name_exists():
-    assert [name for name in allowed.NUMPY if not hasattr(np, name)] == []
-    assert [name for name in allowed.LINALG if not hasattr(np.linalg, name)] == []
+    assert [name for name in language.NUMPY if not hasattr(np, name)] == []
+    assert [name for name in language.LINALG if not hasattr(np.linalg, name)] == []
 
 
 def test_no_allowed_method_is_dangerous_on_a_module():
     # A module that got behind another name would still show only these.
-    shared = {name for name in allowed.METHODS if hasattr(np, name)}
-    assert shared <= allowed.NUMPY | {"dtype"}
+    shared = {name for name in language.METHODS if hasattr(np, name)}
+    assert shared <= language.NUMPY | {"dtype"}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numba import njit, types
 
-from specahd.routing.compiled.runner import (
+from specahd.programs.compiled import (
     MATRIX,
     NUMBER,
     REALS,
@@ -21,7 +21,7 @@ from specahd.routing.compiled.runner import (
     compiled,
     in_list,
 )
-from specahd.sandbox.definition import define
+from specahd.programs.definition import define
 
 pytestmark = pytest.mark.integration
 

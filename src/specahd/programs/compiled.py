@@ -1,7 +1,7 @@
 """Compilation of the engine's programs to first-class numba functions.
 
 The engine's loops take programs as arguments. A program is compiled in the child process that
-runs it and is not cached. It may use only what :mod:`specahd.routing.compiled.language` lists. It
+runs it and is not cached. It may use only what :mod:`specahd.programs.language` lists. It
 raises where Python would raise, and where Python's result might differ from that of compiled code.
 Answers that are no node (``None``, or the end of the function without ``return``) become
 :data:`NO_ANSWER`, which the engine refuses.
@@ -21,9 +21,8 @@ from numba.typed import List
 from specahd.core.errors import NotCompiled
 from specahd.core.interface import Interface
 from specahd.core.loop_cache import njit
-from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
-from specahd.routing.compiled.runtime_checks import clip, next_step
-from specahd.routing.kernels.order import argsort
+from specahd.programs.compiler import ProgramCompiler
+from specahd.programs.runtime import argsort, clip, next_step
 
 NO_ANSWER = -(2**63 - 1)
 """Value that a compiled program returns where Python returns None."""
@@ -82,8 +81,8 @@ def compiled(
     """Compile a guarded program for arguments and an answer of given types.
 
     The compiled program accesses no memory outside its arrays. It raises where the interpreter's
-    result might differ. Only compiled loops may call it,
-    from a list (:func:`in_list`): called from Python it would crash the process.
+    result might differ. Only compiled loops may call it, from a list (:func:`in_list`): called from
+    Python it would crash the process.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.core.seeding import generator
-from specahd.routing.kernels.order import BLOCK, float_keys, stable_order
+from specahd.programs.runtime import BLOCK, float_keys, stable_order
 
 FLOATS = st.floats(width=64)
 

@@ -11,7 +11,11 @@ enters a set. Everything else about sets is unchanged, their order as well.
 
 NumPy writes any object into an array of text, address included, and reads types
 from text, those of the clock included. So a program's strings are :class:`Label` objects,
-which NumPy does not take for text; :mod:`specahd.sandbox.options` has the exceptions.
+which NumPy does not take for text. The exceptions are literals that are options of NumPy
+(:func:`numpy_options`): they remain strings. So no variable ever holds a string, and no array type
+can be given by a variable with a string. A type given as a literal is checked completely. Any other
+expression for a type can only be a class (``np.float64``, ``float``) or the type of an array, and
+all arrays hold numbers or objects.
 """
 
 import ast
@@ -20,16 +24,16 @@ import functools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from specahd.core.sums import sequential_sum
 from specahd.core.syntax import parse
-from specahd.sandbox.allowed import BUILTINS
-from specahd.sandbox.options import is_module, numpy_options
+from specahd.programs.language import BUILTINS, OPTIONS, POSITIONS, GuardRefusal
 
 
 @functools.total_ordering
@@ -284,6 +288,105 @@ def bound_names(nodes: Sequence[ast.AST]) -> frozenset[str]:
 def is_checked(node: ast.Attribute) -> bool:
     """Return whether an attribute is a method in ``CHECKED``, not a function such as ``np.add``."""
     return node.attr in CHECKED and not is_module(node.value)
+
+
+_SUBSCRIPTS = re.compile(r"[A-Za-z,.> -]*")
+_PASSES_ON = "apply_along_axis"
+"""A function that passes its keywords to the program; ``dict`` and ``update`` store theirs."""
+
+
+def numpy_options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[ast.Constant]:
+    """Return the string constants of a program that remain strings.
+
+    Parameters
+    ----------
+    nodes
+        All nodes of the program.
+    bound
+        Every name that the program binds anywhere.
+
+    Raises
+    ------
+    GuardRefusal
+        An option of NumPy is unknown, a type is not one of numbers, or a keyword
+        would become a string of the program.
+    """
+    calls = (node for node in nodes if isinstance(node, ast.Call))
+    return frozenset(option for call in calls for option in _options_of(call, bound))
+
+
+def _options_of(call: ast.Call, bound: frozenset[str]) -> Iterator[ast.Constant]:
+    callee = call.func
+    if isinstance(callee, ast.Attribute):
+        name, of_numpy = callee.attr, is_module(callee.value)
+        if call.keywords and (name in ("update", _PASSES_ON)):
+            raise GuardRefusal(f"{name} takes no keywords", call)
+    elif isinstance(callee, ast.Name) and callee.id not in bound:
+        name, of_numpy = callee.id, False
+        if call.keywords and name == "dict":
+            raise GuardRefusal("dict takes no keywords", call)
+        if name == "float" and len(call.args) == 1 and _is_text(call.args[0]):
+            yield call.args[0]
+        return
+    elif call.keywords:
+        raise GuardRefusal("keywords are for builtins, methods and functions of NumPy", call)
+    else:
+        return
+    known, *places = POSITIONS.get(name, ("", None, None))
+    place = places[0 if of_numpy else 1]
+    strange = []
+    for position, argument in enumerate(call.args):
+        for value in _texts(argument):
+            if position == place:
+                yield _checked(known, value)
+            elif of_numpy:
+                strange.append(value)
+    for keyword in call.keywords:
+        for value in _texts(keyword.value):
+            yield _checked(keyword.arg or "", value)
+    for value in strange:
+        raise GuardRefusal(f"the string {value.value!r} is no option of {name}", value)
+
+
+def is_module(node: ast.expr) -> bool:
+    """Return whether an expression is a module that programs can use, rather than an object."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "linalg"
+    return isinstance(node, ast.Name) and node.id in ("np", "math")
+
+
+def _texts(node: ast.expr) -> Iterator[ast.Constant]:
+    if isinstance(node, ast.IfExp):
+        yield from (*_texts(node.body), *_texts(node.orelse))
+    elif _is_text(node):
+        yield node
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _checked(option: str, node: ast.Constant) -> ast.Constant:
+    value = node.value
+    assert isinstance(value, str)
+    if option == "dtype":
+        if not _holds_numbers(value):
+            raise GuardRefusal(f"the array type {value!r} is not allowed", node)
+    elif option == "subscripts":
+        if not _SUBSCRIPTS.fullmatch(value):
+            raise GuardRefusal(f"the subscripts {value!r} are not allowed", node)
+    elif value not in OPTIONS.get(option, ()):
+        raise GuardRefusal(f"the option {value!r} is not allowed", node)
+    return node
+
+
+def _holds_numbers(name: str) -> bool:
+    """Return whether a string names a NumPy type of numbers, as a whole and so in every part."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return np.dtype(name).kind in "biufc"
+        except (TypeError, ValueError, SyntaxError):
+            return False
 
 
 def _own(word: str) -> ast.Name:

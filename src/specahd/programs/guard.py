@@ -7,43 +7,34 @@ confinement (:mod:`specahd.sandbox.confinement`) does not rely on it.
 
 The rules for constants limit sizes, and exclude causes of answers that differ from run to run:
 uninitialised memory, the addresses of objects, and the clock. A program can reach the
-last two only through a set or a string (:mod:`specahd.sandbox.definition`).
+last two only through a set or a string (:mod:`specahd.programs.definition`).
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 
-from specahd.core.syntax import parse, refuse_uncompilable
-from specahd.sandbox.allowed import (
+from specahd.core.syntax import refuse_uncompilable
+from specahd.programs.definition import bound_names, is_checked, numpy_options
+from specahd.programs.language import (
     BUILTINS,
     LINALG,
+    MAKERS,
     MATH,
+    MAX_DEPTH,
+    MAX_INTEGER,
+    MAX_NODES,
     MAX_SOURCE,
+    MAX_STRING,
     METHODS,
+    NODES,
     NUMPY,
+    READERS,
+    READING_METHODS,
+    REASONS,
+    REDUCTIONS,
     GuardRefusal,
-    words,
 )
-from specahd.sandbox.definition import bound_names, is_checked
-from specahd.sandbox.options import numpy_options
-
-MAX_STRING = 200
-MAX_INTEGER = 2**63
-
-_REDUCTIONS = words("all any max mean min prod std sum var")
-_MAKERS = words("array asarray astype copy full full_like ones ones_like zeros zeros_like")
-_READERS = {
-    **dict.fromkeys(words("all any dict enumerate frozenset iter len list"), 1),
-    **dict.fromkeys(words("reversed set sorted sum tuple"), 1),
-    **dict.fromkeys(words("filter map zip"), 9),
-}
-"""Builtins that read their first arguments and store none, with the number of these arguments."""
-_READING_METHODS = words(
-    """
-    difference difference_update extend fromiter fromkeys intersection intersection_update
-    isdisjoint issubset issuperset symmetric_difference union update
-    """
-)
+from specahd.programs.parsed import parsed, plain_arguments
 
 
 def check_constant(node: ast.Constant) -> None:
@@ -79,7 +70,7 @@ def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
     if any("__" in keyword for keyword in keywords if keyword):
         raise GuardRefusal("keywords with double underscores are not allowed", node)
     # Elementwise functions with `where` and no `out` return uninitialised memory.
-    if "where" in keywords and callee not in _REDUCTIONS:
+    if "where" in keywords and callee not in REDUCTIONS:
         if "out" not in keywords:
             raise GuardRefusal("the keyword where needs the keyword out", node)
         if not _is_array(keywords["out"], function):
@@ -106,13 +97,13 @@ def check_view(node: ast.Call, parent: ast.AST, bound: frozenset[str]) -> None:
 
 def _reads(call: ast.Call, view: ast.Call, bound: frozenset[str]) -> bool:
     if isinstance(call.func, ast.Attribute):
-        return call.func.attr in _READING_METHODS and view in call.args[:1]
+        return call.func.attr in READING_METHODS and view in call.args[:1]
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     if name in bound:
         return False
     if name in ("max", "min"):
         return call.args == [view]
-    return view in call.args[: _READERS.get(name, 0)]
+    return view in call.args[: READERS.get(name, 0)]
 
 
 def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
@@ -132,44 +123,15 @@ def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
 
 def _makes(node: ast.AST) -> bool:
     function = node.func if isinstance(node, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr in _MAKERS
+    return isinstance(function, ast.Attribute) and function.attr in MAKERS
 
 
 def _is_stored(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
 
 
-MAX_NODES = 6_000
-MAX_DEPTH = 60
-
-_NODES = (
-    *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.For),
-    *(ast.While, ast.If, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.BoolOp),
-    *(ast.BinOp, ast.UnaryOp, ast.Lambda, ast.IfExp, ast.Dict, ast.Set, ast.ListComp, ast.SetComp),
-    *(ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Compare, ast.Call, ast.keyword),
-    *(ast.Constant, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.List),
-    *(ast.Tuple, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
-)
 _MODULES = {"np": NUMPY, "math": MATH, "np.linalg": LINALG}
 _VIEWS = frozenset({"items", "keys"})
-_REASONS: dict[type[ast.AST], str] = {
-    ast.Import: "imports are not allowed",
-    ast.ImportFrom: "imports are not allowed",
-    ast.ClassDef: "classes are not allowed",
-    ast.AsyncFunctionDef: "asynchronous code is not allowed",
-    ast.JoinedStr: "f-strings are not allowed",
-    ast.NamedExpr: "assignment expressions are not allowed",
-    ast.AnnAssign: "annotations are not allowed",
-    ast.Delete: "del is not allowed",
-    ast.Global: "global is not allowed",
-    ast.Nonlocal: "nonlocal is not allowed",
-    ast.Try: "try is not allowed",
-    ast.Raise: "raise is not allowed",
-    ast.With: "with is not allowed",
-    ast.Yield: "generator functions are not allowed",
-    ast.YieldFrom: "generator functions are not allowed",
-    ast.Match: "match is not allowed",
-}
 
 
 def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
@@ -204,7 +166,7 @@ def _parse(source: str) -> ast.Module:
     if not source.isascii():
         raise GuardRefusal("the source has characters outside ASCII")
     try:
-        tree = parse(source)
+        tree = parsed(source)
     except SyntaxError as error:
         raise GuardRefusal(
             f"the source is not Python ({error.msg}, line {error.lineno})"
@@ -232,7 +194,7 @@ def _only_function(tree: ast.Module) -> ast.FunctionDef:
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
             raise GuardRefusal(
-                _REASONS.get(type(node), "a program is one function, nothing else"), node
+                REASONS.get(type(node), "a program is one function, nothing else"), node
             )
     if len(tree.body) != 1:
         raise GuardRefusal(f"a program is one function, not {len(tree.body)}")
@@ -246,21 +208,21 @@ def _check_signature(function: ast.FunctionDef, name: str, arguments: Sequence[s
         raise GuardRefusal("decorators are not allowed", function)
     if function.name != name:
         raise GuardRefusal(f"the function must be called {name}, not {function.name}", function)
-    if _parameters(function.args, function) != list(arguments):
+    if _parameters(function.args, function) != tuple(arguments):
         raise GuardRefusal(f"the arguments must be ({', '.join(arguments)})", function)
     if function.returns is not None:
         raise GuardRefusal("annotations are not allowed", function)
 
 
-def _parameters(arguments: ast.arguments, node: ast.AST) -> list[str]:
+def _parameters(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
     """Return the names of plain positional arguments, and refuse any other kind."""
-    starred = arguments.vararg or arguments.kwarg
-    if starred or arguments.posonlyargs or arguments.kwonlyargs or arguments.defaults:
+    names = plain_arguments(arguments)
+    if names is None:
         raise GuardRefusal("arguments must be plain, without star, slash or default", node)
     for argument in arguments.args:
         if argument.annotation is not None:
             raise GuardRefusal("annotations are not allowed", argument)
-    return [argument.arg for argument in arguments.args]
+    return names
 
 
 def _check_body(function: ast.FunctionDef) -> None:
@@ -268,9 +230,9 @@ def _check_body(function: ast.FunctionDef) -> None:
     bound = bound_names(nodes)
     parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
     for node in _in_order(function):
-        if not isinstance(node, _NODES):
+        if not isinstance(node, NODES):
             kind = type(node).__name__
-            raise GuardRefusal(_REASONS.get(type(node), f"{kind} is not allowed"), node)
+            raise GuardRefusal(REASONS.get(type(node), f"{kind} is not allowed"), node)
         if isinstance(node, ast.FunctionDef) and node is not function:
             raise GuardRefusal("nested functions are not allowed", node)
         if isinstance(node, ast.Constant):

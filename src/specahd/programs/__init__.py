@@ -1,0 +1,1 @@
+"""Program texts: their language, one parse of each, the guard, definition and compilation."""

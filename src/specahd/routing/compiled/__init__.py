@@ -1,1 +1,0 @@
-"""The compiled tier: its language, its compilation by numba, and its checks at run time."""
