@@ -24,31 +24,19 @@ from numba.core.types.common import SimpleIteratorType
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.np.unsafe.ndarray import empty_inferred
 
-from specahd.programs import runtime
-from specahd.programs.language import (
-    COMPILED_ARRAY_ATTRIBUTES,
-    COMPILED_ARRAY_METHODS,
-    COMPILED_BUILTINS,
-    COMPILED_LIST_METHODS,
-    COMPILED_MATH,
-    COMPILED_NUMPY,
-    ELEMENTWISE,
-    ITERATED,
-    SCALAR,
-    SIZED,
-    CallRule,
-)
+from specahd.programs import language, runtime
+from specahd.programs.language import CallRule
 
 FUNCTIONS: Mapping[Any, CallRule] = {
-    **{getattr(np, name): rule for name, rule in COMPILED_NUMPY.items()},
-    **{getattr(math, name): rule for name, rule in COMPILED_MATH.items()},
-    **{getattr(builtins, name): rule for name, rule in COMPILED_BUILTINS.items()},
+    **{getattr(np, name): rule for name, rule in language.COMPILED_NUMPY.items()},
+    **{getattr(math, name): rule for name, rule in language.COMPILED_MATH.items()},
+    **{getattr(builtins, name): rule for name, rule in language.COMPILED_BUILTINS.items()},
     # numba's own functions for arrays of comprehensions; stores into these are checked too.
-    length_of_iterator: CallRule(ITERATED),
-    empty_inferred: CallRule(SIZED, kinds="i", after="occupied"),
+    length_of_iterator: CallRule(language.ITERATED),
+    empty_inferred: CallRule(language.SIZED, kinds="i", after="occupied"),
     runtime.argsort: CallRule("our own, of one dimension", array=True, ndim=1),
-    runtime.clip: CallRule(ELEMENTWISE, 3, array=True),
-    runtime.next_step: CallRule(SCALAR, kinds="i", ndim=0),
+    runtime.clip: CallRule(language.ELEMENTWISE, 3, array=True),
+    runtime.next_step: CallRule(language.SCALAR, kinds="i", ndim=0),
 }
 """Rules by the called object, not by its name, so that an alias makes no difference."""
 
@@ -120,13 +108,10 @@ def entry_of(function: Any) -> CallRule | None:
     if isinstance(function, types.BoundFunction):
         key = function.typing_key
         name = str(key[1] if isinstance(key, tuple) else key).rpartition(".")[2]
-        methods = (
-            COMPILED_ARRAY_METHODS
-            if isinstance(function.this, types.Array)
-            else COMPILED_LIST_METHODS
-        )
-        known = isinstance(function.this, types.Array | types.List)
-        return methods.get(name) if known else None
+        if isinstance(function.this, types.Array):
+            return language.COMPILED_ARRAY_METHODS.get(name)
+        known = isinstance(function.this, types.List)
+        return language.COMPILED_LIST_METHODS.get(name) if known else None
     return FUNCTIONS.get(function.typing_key) if isinstance(function, types.Function) else None
 
 
@@ -336,7 +321,8 @@ class Verifier:
 
     def _attribute(self, value: Any, name: str, result: Any) -> None:
         known = isinstance(value, types.Module) or isinstance(result, types.BoundFunction)
-        if not known and not (isinstance(value, types.Array) and name in COMPILED_ARRAY_ATTRIBUTES):
+        of_array = isinstance(value, types.Array) and name in language.COMPILED_ARRAY_ATTRIBUTES
+        if not (known or of_array):
             raise NotInLanguage(f"the attribute {name} of {value}")
 
     # Elements

@@ -14,26 +14,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from specahd.core.syntax import refuse_uncompilable
+from specahd.programs import language
 from specahd.programs.definition import bound_names, is_checked, numpy_options
-from specahd.programs.language import (
-    BUILTINS,
-    LINALG,
-    MAKERS,
-    MATH,
-    MAX_DEPTH,
-    MAX_INTEGER,
-    MAX_NODES,
-    MAX_SOURCE,
-    MAX_STRING,
-    METHODS,
-    NODES,
-    NUMPY,
-    READERS,
-    READING_METHODS,
-    REASONS,
-    REDUCTIONS,
-    GuardRefusal,
-)
+from specahd.programs.language import GuardRefusal
 from specahd.programs.parsed import parsed, plain_arguments
 
 
@@ -41,8 +24,8 @@ def check_constant(node: ast.Constant) -> None:
     """Refuse constants that are too large, or of a kind that no program needs."""
     value = node.value
     if isinstance(value, str):
-        if len(value) > MAX_STRING:
-            raise GuardRefusal(f"a string is longer than {MAX_STRING} characters", node)
+        if len(value) > language.MAX_STRING:
+            raise GuardRefusal(f"a string is longer than {language.MAX_STRING} characters", node)
         if "__" in value:
             raise GuardRefusal("strings with double underscores are not allowed", node)
         # Formatting an object shows its address, which differs from run to run.
@@ -50,7 +33,7 @@ def check_constant(node: ast.Constant) -> None:
             raise GuardRefusal("strings with a percent sign are not allowed", node)
     elif isinstance(value, (bytes, complex)):
         raise GuardRefusal(f"{type(value).__name__} constants are not allowed", node)
-    elif isinstance(value, int) and value > MAX_INTEGER:
+    elif isinstance(value, int) and value > language.MAX_INTEGER:
         raise GuardRefusal("an integer is larger than 2**63", node)
 
 
@@ -70,7 +53,7 @@ def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
     if any("__" in keyword for keyword in keywords if keyword):
         raise GuardRefusal("keywords with double underscores are not allowed", node)
     # Elementwise functions with `where` and no `out` return uninitialised memory.
-    if "where" in keywords and callee not in REDUCTIONS:
+    if "where" in keywords and callee not in language.REDUCTIONS:
         if "out" not in keywords:
             raise GuardRefusal("the keyword where needs the keyword out", node)
         if not _is_array(keywords["out"], function):
@@ -97,13 +80,13 @@ def check_view(node: ast.Call, parent: ast.AST, bound: frozenset[str]) -> None:
 
 def _reads(call: ast.Call, view: ast.Call, bound: frozenset[str]) -> bool:
     if isinstance(call.func, ast.Attribute):
-        return call.func.attr in READING_METHODS and view in call.args[:1]
+        return call.func.attr in language.READING_METHODS and view in call.args[:1]
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     if name in bound:
         return False
     if name in ("max", "min"):
         return call.args == [view]
-    return view in call.args[: READERS.get(name, 0)]
+    return view in call.args[: language.READERS.get(name, 0)]
 
 
 def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
@@ -123,14 +106,14 @@ def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
 
 def _makes(node: ast.AST) -> bool:
     function = node.func if isinstance(node, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr in MAKERS
+    return isinstance(function, ast.Attribute) and function.attr in language.MAKERS
 
 
 def _is_stored(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
 
 
-_MODULES = {"np": NUMPY, "math": MATH, "np.linalg": LINALG}
+_MODULES = {"np": language.NUMPY, "math": language.MATH, "np.linalg": language.LINALG}
 _VIEWS = frozenset({"items", "keys"})
 
 
@@ -161,8 +144,8 @@ def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
 
 
 def _parse(source: str) -> ast.Module:
-    if len(source) > MAX_SOURCE:
-        raise GuardRefusal(f"the source is longer than {MAX_SOURCE:,} characters")
+    if len(source) > language.MAX_SOURCE:
+        raise GuardRefusal(f"the source is longer than {language.MAX_SOURCE:,} characters")
     if not source.isascii():
         raise GuardRefusal("the source has characters outside ASCII")
     try:
@@ -180,21 +163,21 @@ def _parse(source: str) -> ast.Module:
 def _check_size(tree: ast.Module) -> None:
     nodes = 0
     level: list[ast.AST] = [tree]
-    for _ in range(MAX_DEPTH):
+    for _ in range(language.MAX_DEPTH):
         nodes += len(level)
-        if nodes > MAX_NODES:
-            raise GuardRefusal(f"the program has more than {MAX_NODES:,} syntax nodes")
+        if nodes > language.MAX_NODES:
+            raise GuardRefusal(f"the program has more than {language.MAX_NODES:,} syntax nodes")
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return
-    raise GuardRefusal(f"the program is nested deeper than {MAX_DEPTH} levels")
+    raise GuardRefusal(f"the program is nested deeper than {language.MAX_DEPTH} levels")
 
 
 def _only_function(tree: ast.Module) -> ast.FunctionDef:
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
             raise GuardRefusal(
-                REASONS.get(type(node), "a program is one function, nothing else"), node
+                language.REASONS.get(type(node), "a program is one function, nothing else"), node
             )
     if len(tree.body) != 1:
         raise GuardRefusal(f"a program is one function, not {len(tree.body)}")
@@ -230,9 +213,9 @@ def _check_body(function: ast.FunctionDef) -> None:
     bound = bound_names(nodes)
     parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
     for node in _in_order(function):
-        if not isinstance(node, NODES):
+        if not isinstance(node, language.NODES):
             kind = type(node).__name__
-            raise GuardRefusal(REASONS.get(type(node), f"{kind} is not allowed"), node)
+            raise GuardRefusal(language.REASONS.get(type(node), f"{kind} is not allowed"), node)
         if isinstance(node, ast.FunctionDef) and node is not function:
             raise GuardRefusal("nested functions are not allowed", node)
         if isinstance(node, ast.Constant):
@@ -273,7 +256,7 @@ def _check_attribute(node: ast.Attribute, parent: ast.AST) -> None:
     if base == "np" and node.attr == "linalg":
         if not isinstance(parent, ast.Attribute):
             raise GuardRefusal("np.linalg may only stand before a dot", node)
-    elif node.attr not in _MODULES.get(base, METHODS):
+    elif node.attr not in _MODULES.get(base, language.METHODS):
         where = base if base in _MODULES else ""
         raise GuardRefusal(f"the attribute {where}.{node.attr} is not allowed", node)
     called = isinstance(parent, ast.Call) and parent.func is node
@@ -289,7 +272,7 @@ def _check_name(node: ast.Name, parent: ast.AST, own: str, bound: frozenset[str]
     elif node.id in _MODULES:
         if not isinstance(parent, ast.Attribute):
             raise GuardRefusal(f"{node.id} may only stand before a dot", node)
-    elif node.id not in bound and node.id not in BUILTINS:
+    elif node.id not in bound and node.id not in language.BUILTINS:
         raise GuardRefusal(f"the name {node.id} is not allowed", node)
 
 
