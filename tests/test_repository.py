@@ -56,8 +56,8 @@ def test_no_registry_and_no_public_instance_is_in_the_repository(tracked):
 
 
 def test_every_name_of_the_glossary_is_in_the_code():
-    design = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
-    glossary = design.partition("## Glossary")[2].partition("\n## ")[0]
+    page = (ROOT / "docs" / "explanation" / "method.md").read_text()
+    glossary = page.partition("## The symbols of the paper")[2].partition("\n## ")[0]
     rows = [line.split("|") for line in glossary.splitlines() if line.startswith("| ")]
     names = [name for row in rows for name in re.findall("`(.+?)`", row[2])]
     assert len(names) > len(rows) > 20
