@@ -116,6 +116,9 @@ def test_it_reads_what_its_class_says_of_tables_and_folders():
     limited = problem_of("limited_cvrp")
     table = DATA / "stops.csv"
     assert api.read(table, limited, capacity=10).problem is limited
+    ignored = ["ready", "due", "service"]
+    read = api.read("samples/stops.csv", limited, capacity=30, ignore=ignored)
+    assert limited.check(read.data, limited.baseline(read.data)) == ()
     assert api.read(table, capacity=10).problem.name == "cvrp"
     assert instance_files(limited, [DATA]) == instance_files(api.make_problem("cvrp"), [DATA])
     with pytest.raises(ConfigError, match="is a table for cvrp, expected no problem=open_tsp"):

@@ -22,19 +22,21 @@ _MARGIN = 1e-9
 """The share of the limit that sums of distances may be wrong by."""
 
 
-def from_depot(instance: CVRPInstance) -> np.ndarray:
-    """Return the distances from the depot to all nodes, shape (n + 1,)."""
-    return distances(instance.coords[0], instance.coords, instance.convention)
+def distances_from(instance: CVRPInstance, node: int) -> np.ndarray:
+    """Return the distances from a node to all nodes, shape (n + 1,)."""
+    if instance.matrix is not None:
+        return instance.matrix[node]
+    return distances(instance.coords[node], instance.coords, instance.convention)
 
 
 def nearest(instance: CVRPInstance, longest: float) -> Solution:
     """Go on to the nearest customer that fits, as long as the vehicle can be back in time."""
-    back = from_depot(instance)
+    back = distances_from(instance, 0)
     left, routes = list(range(1, instance.size + 1)), []
     while left:
         here, load, length, route = 0, 0, 0.0, []
         while True:
-            away = distances(instance.coords[here], instance.coords, instance.convention)
+            away = distances_from(instance, here)
             fits = [
                 node
                 for node in left
@@ -90,7 +92,7 @@ class LimitedCVRP(CVRP):
 
     def longest(self, instance: CVRPInstance) -> float:
         """Return the length that no route exceeds, in the unit of distances."""
-        return self.reach * 2.0 * float(from_depot(instance).max())
+        return self.reach * 2.0 * float(distances_from(instance, 0).max())
 
     def generate(self, pool: str, seed: int) -> Iterator[CVRPInstance]:
         serials = {name: range(10 * index, 10 * index + 6) for index, name in enumerate(POOLS)}
