@@ -16,7 +16,7 @@ from rich.table import Table
 
 from solve import engine, pyvrp
 from specahd import api
-from specahd.problems.cvrp.instance import CVRPInstance
+from specahd.routing.vehicles.instance import VehicleInstance
 
 CUSTOMERS = 500
 SEED = 500
@@ -27,7 +27,7 @@ def unseen() -> api.ProblemInstance:
     rng = np.random.default_rng(SEED)
     coords = rng.integers(0, 1001, (CUSTOMERS + 1, 2)).astype(float)
     demands = np.append(0, rng.integers(1, 101, CUSTOMERS))
-    instance = CVRPInstance(f"demo{CUSTOMERS}", coords, demands, 15 * 50)
+    instance = VehicleInstance(f"demo{CUSTOMERS}", coords, demands, 15 * 50)
     return api.ProblemInstance(api.make_problem("cvrp"), instance)
 
 

@@ -22,11 +22,11 @@ import psutil
 
 from runs import ROOT, train
 from specahd.evaluation.rows import pass_seconds
-from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.problems.cvrp.instance import dumps as dumps_cvrp
+from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.instance import dumps as dumps_tsp
 from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.instance import VehicleInstance
 
 
 def board(rng: np.random.Generator, size: int) -> np.ndarray:
@@ -55,7 +55,7 @@ def made() -> Iterator[Path]:
         texts[f"{plate.name}.tsp"] = dumps_tsp(plate)
     demands = np.concatenate(([0], rng.integers(1, 4, 30_000)))
     coords = np.concatenate(([[60_000.0, 60_000.0]], towns(rng, 30_000)))
-    texts["towns30000.vrp"] = dumps_cvrp(CVRPInstance("towns30000", coords, demands, 200))
+    texts["towns30000.vrp"] = CVRP.dumps(VehicleInstance("towns30000", coords, demands, 200))
     folder = ROOT / "large"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

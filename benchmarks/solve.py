@@ -29,10 +29,11 @@ import numpy as np
 from specahd import api
 from specahd.api.programs import BY_HAND
 from specahd.problems.sdvrp.baseline import cut
-from specahd.problems.sdvrp.instance import joined
 from specahd.routing import best_known as published
 from specahd.routing.kernels.distances import whole_matrix
-from specahd.routing.vehicles import solver
+from specahd.routing.vehicles import baselines
+from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.routing.vehicles.routes import joined
 
 
 def engine(given: Any, seconds: float, seed: int, checkpoint: str = BY_HAND) -> Any:
@@ -42,17 +43,9 @@ def engine(given: Any, seconds: float, seed: int, checkpoint: str = BY_HAND) -> 
     return solved.routes, {"repairs": told["repairs"], "history": told["history"]}
 
 
-def pyvrp_data(instance: Any, owners: Any = None, demands: Any = None) -> Any:
-    """Return PyVRP's model of an instance; for pieces of demands, of their owners."""
-    measure = getattr(instance, "measure", instance.convention)
-    windows = getattr(instance, "windows", None)
-    matrix = whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES)
-    return solver._problem_data(
-        matrix if owners is None else matrix[np.ix_(owners, owners)],
-        instance.demands if owners is None else demands,
-        instance.capacity,
-        *((windows.ready, windows.due, windows.service) if windows else (None, None, None)),
-    )
+def pyvrp_data(instance: VehicleInstance) -> Any:
+    """Return PyVRP's model of an instance."""
+    return baselines.problem_data(instance, instance.whole_matrix("pyvrp", baselines.MATRICES))
 
 
 def pyvrp(given: Any, seconds: float, seed: int) -> Any:
@@ -62,7 +55,7 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
 
     split = given.problem.name == "sdvrp"
     pieces = cut(given.data.demands, given.data.capacity) if split else ()
-    data = pyvrp_data(given.data, *pieces)
+    data = pyvrp_data(given.data.at(*pieces) if split else given.data)
     result = library.solve(data, MaxRuntime(seconds), seed=seed, display=False)
     routes = [
         tuple(each.idx + 1 for each in route if each.is_client()) for route in result.best.routes()

@@ -57,7 +57,7 @@ def test_every_problem_answers_with_the_routes_of_a_solution(tmp_path, name):
     if name == "tsp":
         [solution] = routes
     elif name == "sdvrp":
-        from specahd.problems.sdvrp.instance import Delivery
+        from specahd.routing.vehicles.routes import Delivery
 
         solution = [tuple(Delivery(*stop) for stop in route) for route in routes]
     else:

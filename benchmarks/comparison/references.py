@@ -26,9 +26,9 @@ from specahd.evaluation.files import row_timings_file, rows_file
 from specahd.evaluation.rows import mean_or_nan, read_seconds
 from specahd.repair.cases import make_case
 from specahd.routing.base import AnyProblem
-from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.pools import prepare_pools, read_pool
-from specahd.routing.vehicles import solver
+from specahd.routing.vehicles import baselines
+from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.runs.configuration import RunConfiguration
 from specahd.runs.reading import Run, read_runs
 
@@ -92,20 +92,15 @@ def solved(problem: AnyProblem, instance: Any, iterations: int) -> Any:
     if iterated is not None:
         problem.solver_iterations = iterations
         return problem.baseline(instance, iterated)
-    matrix = whole_matrix(
+    weightless = VehicleInstance(
+        instance.name,
         instance.coords,
+        np.zeros(instance.size, np.int64),
+        1,
         instance.convention,
         instance.matrix,
-        f"PyVRP on {instance.name}",
-        solver.MATRICES,
     )
-    routes = solver.solve(
-        distances=matrix,
-        demands=np.zeros(instance.size, np.int64),
-        capacity=1,
-        iterations=iterations,
-        seed=0,
-    )
+    routes = baselines.pyvrp(weightless, iterations)
     return (0, *(node for route in routes for node in route))
 
 

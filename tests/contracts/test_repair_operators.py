@@ -89,12 +89,9 @@ def moved(instance, turn, scale, shift):
         "coords": scale * instance.coords @ axes.T + shift,
         "convention": Convention.EXACT_2D,
     }
-    if hasattr(instance, "windows"):
-        times = {
-            field.name: scale * getattr(instance.windows, field.name)
-            for field in dataclasses.fields(instance.windows)
-        }
-        changes["windows"] = dataclasses.replace(instance.windows, **times)
+    windows = getattr(instance, "windows", None)
+    if windows is not None:
+        changes["windows"] = windows.changed(lambda times: scale * times)
     return dataclasses.replace(instance, **changes)
 
 

@@ -10,17 +10,15 @@ import numpy as np
 from offered import arrays_of
 from specahd.engine.improver import runners
 from specahd.engine.orders import Order, Report
-from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
-from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
-from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.distances import MATRIX
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.sandbox.session import Sandbox
 from specahd.sandbox.shared_arrays import SharedArrays
 
@@ -113,7 +111,7 @@ def capacitated(size=60):
     demands = rng.integers(1, 10, size + 1)
     demands[0] = 0
     coords = rng.integers(0, 1000, (size + 1, 2)).astype(float)
-    return CVRPInstance("small", coords, demands, 30)
+    return VehicleInstance("small", coords, demands, 30)
 
 
 def tour(size, seed):
@@ -125,7 +123,8 @@ def split(seed, size, demands, capacity):
     rng = np.random.default_rng(seed)
     drawn = rng.integers(*demands, size + 1)
     drawn[0] = 0
-    return SDVRPInstance("parts", rng.integers(0, 1000, (size + 1, 2)) * 1.0, drawn, capacity)
+    coords = rng.integers(0, 1000, (size + 1, 2)) * 1.0
+    return VehicleInstance("parts", coords, drawn, capacity, splits=True)
 
 
 def timed(size=50):
@@ -139,7 +138,7 @@ def timed(size=50):
     demands[0] = service[0] = ready[0] = 0
     due[0] = 10_000
     windows = TimeWindows(ready, due, service)
-    return VRPTWInstance("timed", coords, demands, 60, Convention.DIMACS, windows=windows)
+    return VehicleInstance("timed", coords, demands, 60, Convention.DIMACS, windows=windows)
 
 
 @cache

@@ -7,8 +7,8 @@ import pytest
 from cases import Place, place_of, split
 
 from specahd.engine import changes, deliveries, links
-from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
+from specahd.routing.vehicles.instance import VehicleInstance
 
 PROBLEM = SDVRP(baseline="nearest")
 
@@ -115,7 +115,7 @@ def test_whole_loads_to_one_customer_stay_apart():
     few = split(1, 12, (1, 20), 10)
     demands = few.demands.copy()
     demands[3] = 100_007
-    instance = SDVRPInstance("loads", few.coords, demands, 10)
+    instance = VehicleInstance("loads", few.coords, demands, 10, splits=True)
     place = Place(PROBLEM, instance, PROBLEM.baseline(instance))
     report, found = place.slice()
     solution = place.solution(found)

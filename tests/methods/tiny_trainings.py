@@ -32,10 +32,9 @@ def _cut(instance):
         # Several routes, so that there is something to choose.
         capacity = int(max(demands.max(), demands.sum() // 3))
         kept |= {"demands": demands, "capacity": min(instance.capacity, capacity)}
-    if hasattr(instance, "windows"):
-        names = ("ready", "due", "service")
-        times = {name: getattr(instance.windows, name)[:NODES] for name in names}
-        kept["windows"] = replace(instance.windows, **times)
+    windows = getattr(instance, "windows", None)
+    if windows is not None:
+        kept["windows"] = windows.changed(lambda times: times[:NODES])
     return replace(instance, **kept)
 
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.problems.sdvrp.instance import Delivery, SDVRPInstance
 from specahd.problems.tsp.instance import TSPInstance
-from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention, distances
+from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.routing.vehicles.routes import Delivery
 
 VEHICLES = ["cvrp", "sdvrp", "vrptw"]
 HEAP = np.zeros((4, 2))
@@ -39,10 +38,8 @@ def instance_of(name, coords, demands=None, capacity=10, **more):
         return TSPInstance("x", coords, **more)
     demands = np.array([0] + [1] * (len(coords) - 1) if demands is None else demands)
     if name == "vrptw":
-        windows = TimeWindows(**times)
-        return VRPTWInstance("x", coords, demands, capacity, windows=windows, **more)
-    make = {"cvrp": CVRPInstance, "sdvrp": SDVRPInstance}[name]
-    return make("x", coords, demands, capacity, **more)
+        more["windows"] = TimeWindows(**times)
+    return VehicleInstance("x", coords, demands, capacity, splits=name == "sdvrp", **more)
 
 
 def line(name, **changes):

@@ -8,8 +8,8 @@ import pytest
 from offered import PROBLEMS, problem
 from problems.conftest import generated
 from problems.instances import VEHICLES, instance_of, matrix_of
-from specahd.problems.sdvrp.instance import Delivery
 from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.routes import Delivery
 
 
 def slow_routes(instance):

@@ -16,10 +16,10 @@ from offered import problem
 from problems import corruptions
 from problems.corruptions import depot_inside, drop, duplicate, empty, join, stranger, swap
 from problems.instances import HEAP, instance_of, line, plan, random_instance
-from specahd.problems.sdvrp.instance import Delivery, SDVRPInstance
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.routes import Delivery
 
 
 def way(instance, start, end):
@@ -45,7 +45,7 @@ def reference(instance, solution):
     """Count the violations by kind, one customer and one route at a time."""
     if isinstance(instance, TSPInstance):
         return +of_nodes(instance, solution)
-    judge = of_deliveries if isinstance(instance, SDVRPInstance) else of_visits
+    judge = of_deliveries if instance.splits else of_visits
     kinds = judge(instance, solution)
     nodes = [stop[0] if isinstance(stop, tuple) else stop for route in solution for stop in route]
     kinds["empty_route"] = sum(len(route) == 0 for route in solution)
@@ -70,7 +70,7 @@ def of_visits(instance, solution):
     for customer in customers:
         kinds["missing_customer"] += visits[customer] == 0
         kinds["duplicated_customer"] += visits[customer] > 1
-    windows = getattr(instance, "windows", None)
+    windows = instance.windows
     for route in solution:
         known = [node for node in route if node in customers]
         kinds["capacity"] += sum(int(instance.demands[node]) for node in known) > instance.capacity
@@ -109,7 +109,7 @@ def of_deliveries(instance, solution):
 
 
 def problem_of(instance):
-    return problem(type(instance).__name__.removesuffix("Instance").lower())
+    return problem("tsp" if isinstance(instance, TSPInstance) else "cvrp")
 
 
 def checked(instance, solution):
@@ -256,9 +256,9 @@ def test_violations_name_what_is_wrong(data):
     ]  # fmt: skip
     stops = plan([(1, 5), (2, 6), (1, 1)], [], [(0, 3), (9, 1), (2, 0), (1, -2)])
     assert details(SQUARE, stops) == [
-        ("repeated_visit", 1, 1), ("capacity", 1, 12, 10), ("empty_route", 2), ("depot_inside",),
-        ("unknown_customer", 9), ("quantity", 3, 0, 2), ("quantity", 3, -2, 1),
-        ("demand", 1, 6, 4), ("demand", 2, 6, 12), ("missing_customer", 3),
+        ("empty_route", 2), ("depot_inside",), ("unknown_customer", 9), ("quantity", 3, 0, 2),
+        ("quantity", 3, -2, 1), ("missing_customer", 3), ("repeated_visit", 1, 1),
+        ("demand", 1, 6, 4), ("demand", 2, 6, 12), ("capacity", 1, 12, 10),
     ]  # fmt: skip
     assert details(line("vrptw"), ((3, 4), (1, 2))) == [
         ("late", 4, 1, 75, 55), ("late_return", 1, 120, 100),

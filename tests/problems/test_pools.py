@@ -12,7 +12,7 @@ import vrplib as other_reader
 from offered import PROBLEMS, problem
 from problems.conftest import generated
 from specahd.core.errors import ConfigError
-from specahd.problems.sdvrp.instance import DEMANDS, FAMILIES
+from specahd.problems.sdvrp.pools import DEMANDS, FAMILIES
 from specahd.problems.tsp.instance import SIDE
 from specahd.routing.base import POOLS
 from specahd.routing.geometry import Convention, distances

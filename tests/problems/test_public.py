@@ -11,7 +11,6 @@ import pytest
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
-from specahd.problems.vrptw.instance import read
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.geometry import Convention
 
@@ -92,7 +91,7 @@ def test_dimacs_solutions_that_break_windows_in_float_arithmetic(public):
     for folder in ("solomon", "homberger"):
         instances = texts(public, folder)
         for path in (public / folder).glob("*.sol"):
-            instance = read(instances[path.stem.lower()], Convention.EXACT_2D)
+            instance = VRPTW(convention="float").read(instances[path.stem.lower()])
             solution, _ = VRPTW().read_solution(path)
             violations = VRPTW().check(instance, solution)
             assert {violation.kind for violation in violations} <= {"late", "late_return"}

@@ -5,9 +5,10 @@ import pytest
 
 from offered import problem
 from problems.instances import instance_of
-from specahd.problems.vrptw.baseline import cheapest, insertion, pyvrp
+from specahd.problems.vrptw.baseline import cheapest, insertion
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.geometry import Convention, distances
+from specahd.routing.vehicles.baselines import pyvrp
 
 
 def test_nobody_is_late_by_a_rounding_error():

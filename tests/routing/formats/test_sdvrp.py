@@ -13,7 +13,7 @@ def test_reads_the_sets_numbers(tmp_path):
     assert found.demands.tolist() == [0, 4, 25, 3]
     assert found.coords.tolist() == [[0, 0], [1000, 0], [0, -7.5], [10, 10]]
     assert not np.signbit(found.coords[2, 0])
-    assert found.weights is None
+    assert found.matrix is None
     # One customer is enough.
     path.write_text("1 10 25 0 0 3 4")
     assert sdvrp.read(path).demands.tolist() == [0, 25]

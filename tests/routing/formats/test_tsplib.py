@@ -29,7 +29,7 @@ def test_reads_odd_numbers_and_order(write):
     data = tsplib.read(write(PLANE))
     assert (data.name, data.comment, data.convention) == ("five", "by hand", Convention.CEIL_2D)
     assert data.coords.tolist() == [[0, 30], [-1.5, 2], [40, 0], [30, 40], [0, -7]]
-    assert data.weights is None
+    assert data.matrix is None
 
 
 @pytest.mark.parametrize("convention", ["EUC_2D", "CEIL_2D", "GEO", "ATT", "EXACT_2D", "DIMACS"])
@@ -49,7 +49,7 @@ def test_explicit_text_reads_back_with_and_without_coordinates(write):
         first = tsplib.read(write(text))
         path = write(tsplib.dumps(first))
         second = tsplib.read(path)
-        for weights in (second.weights, other_reader.read_instance(path)["edge_weight"]):
+        for weights in (second.matrix, other_reader.read_instance(path)["edge_weight"]):
             np.testing.assert_array_equal(weights, MATRIX)
         assert (first.coords is None) == ("DISPLAY" in text)
         np.testing.assert_array_equal(second.coords, first.coords)

@@ -18,7 +18,7 @@ def test_reads_odd_whitespace_and_puts_the_depot_first(data):
     assert tiny.comment == "Six nodes by hand; the depot is node 3"
     assert tiny.coords.tolist() == [[0, 0], [0, 30], [40, 0], [30, 40], [0, -7], [-1.5, 2]]
     assert tiny.demands.tolist() == [0, 4, 5, 6, 1, 10]
-    assert tiny.weights is None
+    assert tiny.matrix is None
 
 
 def test_lines_that_begin_with_a_number_sign_are_comments(data, tmp_path):
@@ -68,7 +68,7 @@ def test_explicit_layouts(data, tmp_path, layout):
     text = text.replace("  3\n  4 5\n  8 6 7", "\n".join(map(str, LAYOUTS[layout])))
     path = tmp_path / "x.vrp"
     path.write_text(text)
-    np.testing.assert_array_equal(vrplib.read(path).weights, MATRIX)
+    np.testing.assert_array_equal(vrplib.read(path).matrix, MATRIX)
 
 
 PLACES = [(0.25, 0.5), (1.0, 2.5), (3.5, 0.5), (2.0, 4.5)]

@@ -108,13 +108,13 @@ def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:
     scaled = data.coords is None
     coords = data.coords
     if coords is None:
-        assert data.weights is not None  # the reader sets one or the other
-        coords = classical_scaling(data.weights)
+        assert data.matrix is not None  # the reader sets one or the other
+        coords = classical_scaling(data.matrix)
     return TSPInstance(
         name=data.name,
         coords=coords,
         convention=data.convention,
-        matrix=data.weights,
+        matrix=data.matrix,
         coords_from_scaling=scaled,
         comment=data.comment,
     )
@@ -128,7 +128,7 @@ def dumps(instance: TSPInstance) -> str:
             comment=instance.comment,
             convention=instance.convention,
             coords=None if instance.coords_from_scaling else instance.coords,
-            weights=instance.matrix,
+            matrix=instance.matrix,
             fixed_edges=instance.fixed_edges,
         )
     )

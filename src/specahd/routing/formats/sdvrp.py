@@ -20,8 +20,6 @@ from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import COORDINATE, LARGEST, STATED, VRPLIBData, warn_of_rounding
 from specahd.routing.geometry import Convention
 
-TYPE = "SDVRP"
-"""The TYPE of split-delivery files in VRPLIB text."""
 _AMOUNT = Range(1, LARGEST, integer=True)
 
 
@@ -37,17 +35,12 @@ def read(path: Path) -> VRPLIBData:
     text = read_text(path)
     if kinds.identify(text) is kinds.NUMBERS:
         return _read_numbers(path, text.split())
-    data = vrplib.read(path, TYPE)
+    data = vrplib.read(path, vrplib.SPLIT)
     if (data.demands[1:] == 0).any():
         raise FileError(
             f"{path}: DEMAND_SECTION gives a customer the demand 0, expected {_AMOUNT}."
         )
     return data
-
-
-def dumps(data: VRPLIBData) -> str:
-    """Return the VRPLIB text that :func:`read` reads back."""
-    return vrplib.dumps(data, TYPE)
 
 
 def _read_numbers(path: Path, words: Sequence[str]) -> VRPLIBData:
@@ -65,12 +58,11 @@ def _read_numbers(path: Path, words: Sequence[str]) -> VRPLIBData:
     demands = _integers(path, "the demand of customer {}", numbers[2 : 2 + customers])
     return VRPLIBData(
         name=path.stem,
-        comment="",
         capacity=capacity,
         convention=Convention.EUC_2D,
         coords=coords,
-        weights=None,
         demands=np.concatenate((np.zeros(1, np.int64), demands)),
+        splits=True,
     )
 
 

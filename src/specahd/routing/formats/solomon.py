@@ -100,11 +100,9 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
     warn_of_rounding(path, coords, convention, OPTION)
     return VRPLIBData(
         name=name,
-        comment="",
         capacity=capacity,
         convention=convention,
         coords=coords,
-        weights=None,
         demands=table[:, _DEMAND].astype(np.int64),
         windows=TimeWindows(
             *(np.ascontiguousarray(table[:, column]) for column in (_READY, _DUE, _SERVICE))

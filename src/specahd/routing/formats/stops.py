@@ -131,9 +131,10 @@ def read(
         capacity=capacity,
         convention=Convention.EXACT_2D if weights is None else Convention.EXPLICIT,
         coords=coords,
-        weights=weights,
+        matrix=weights,
         demands=demands,
         windows=windows,
+        splits=options.split,
         labels=replace(
             labels,
             names=names,
@@ -158,7 +159,7 @@ def _matrix_alone(path: Path, options: TableOptions) -> VRPLIBData:
         capacity=1,
         convention=Convention.EXPLICIT,
         coords=None,
-        weights=weights,
+        matrix=weights,
         demands=np.zeros(len(weights), np.int64),
         labels=Labels(names=None if names is None else tuple(names), first=1),
     )

@@ -54,7 +54,7 @@ class TSPLIBData:
     comment: str
     convention: Convention
     coords: FloatArray | None
-    weights: FloatArray | None
+    matrix: FloatArray | None
     fixed_edges: tuple[tuple[int, int], ...] = ()
 
 
@@ -89,7 +89,7 @@ def read(path: Path) -> TSPLIBData:
         comment=sections.fields.get("COMMENT", "").strip('"'),
         convention=convention,
         coords=coords,
-        weights=weights,
+        matrix=weights,
         fixed_edges=(
             _fixed_edges(sections, dimension) if "FIXED_EDGES_SECTION" in sections else ()
         ),
@@ -131,10 +131,10 @@ def dumps(data: TSPLIBData) -> str:
     lines = [f"NAME : {data.name}"]
     if data.comment:
         lines.append(f"COMMENT : {data.comment}")
-    points = data.coords if data.weights is None else data.weights
+    points = data.coords if data.matrix is None else data.matrix
     size = 0 if points is None else len(points)
     lines += ["TYPE : TSP", f"DIMENSION : {size}", f"EDGE_WEIGHT_TYPE : {data.convention}"]
-    lines += distance_lines(data.weights, data.coords)
+    lines += distance_lines(data.matrix, data.coords)
     if data.fixed_edges:
         lines.append("FIXED_EDGES_SECTION")
         lines += [f"{start + 1} {end + 1}" for start, end in data.fixed_edges]

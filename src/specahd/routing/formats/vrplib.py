@@ -1,7 +1,8 @@
 """VRPLIB text files: capacitated problems in CVRPLIB's form, and VRPTW in PyVRP's form."""
 
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.geometry import Convention, distances
 from specahd.routing.labels import Labels
 
-TIMED = "VRPTW"
-"""The TYPE of files that have time windows."""
+UNTIMED, TIMED, SPLIT = "CVRP", "VRPTW", "SDVRP"
+"""The TYPE of files with demands only, of those with time windows, and of those where deliveries
+are split."""
 LARGEST = LARGEST_CAPACITY
 """Largest capacity and demand."""
 COORDINATE = Range(-1e9, 1e9)
@@ -40,7 +42,7 @@ _SECTIONS = (
 )
 _FIELDS = ("CAPACITY", "VEHICLES")
 _LAYOUTS = {
-    kind: Layout(types=(kind,), sections=_SECTIONS, fields=_FIELDS) for kind in ("CVRP", "SDVRP")
+    kind: Layout(types=(kind,), sections=_SECTIONS, fields=_FIELDS) for kind in (UNTIMED, SPLIT)
 } | {
     TIMED: Layout(
         # Files of LKH's collection have the TYPE CVRPTW.
@@ -92,41 +94,56 @@ class TimeWindows:
     service: FloatArray
     speed: float = field(default=1.0, kw_only=True)
 
+    def changed(self, change: Callable[[FloatArray], FloatArray]) -> "TimeWindows":
+        """Return these windows with another array in place of each."""
+        return replace(
+            self, ready=change(self.ready), due=change(self.due), service=change(self.service)
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, eq=False)
 class VRPLIBData:
     """The content of a file, with the depot as node 0 and customers 1 to n in order.
 
     Parameters
     ----------
+    name
+        The NAME in the file.
     coords
         Shape (n + 1, 2); None when an EXPLICIT file gives none.
-    weights
-        Symmetric, shape (n + 1, n + 1), of EXPLICIT files only.
     demands
         Shape (n + 1,), 0 at the depot, never negative. They may exceed the capacity where
         deliveries are split, and in Solomon's text.
+    capacity
+        The capacity of each vehicle.
+    convention
+        How distances are measured.
+    matrix
+        Distances of an EXPLICIT file, symmetric, shape (n + 1, n + 1); else None.
     windows
-        Time windows; VRPTW files only.
+        Time windows; None if there are none.
+    splits
+        Whether several vehicles may serve a customer; every demand is then at least 1.
     vehicles
-        Number of vehicles that the file states; None if it states none.
+        Number of vehicles that the file states, which is not a limit; None if it states none.
     labels
-        Names of the stops; tables of stops only.
+        Names and units that results are reported in.
     """
 
     name: str
-    comment: str
-    capacity: int
-    convention: Convention
     coords: FloatArray | None
-    weights: FloatArray | None
     demands: IntArray
-    windows: TimeWindows | None = None
-    vehicles: int | None = None
-    labels: Labels = field(default_factory=Labels)
+    capacity: int
+    convention: Convention = Convention.EUC_2D
+    matrix: FloatArray | None = None
+    comment: str = field(default="", kw_only=True)
+    windows: TimeWindows | None = field(default=None, kw_only=True)
+    splits: bool = field(default=False, kw_only=True)
+    vehicles: int | None = field(default=None, kw_only=True)
+    labels: Labels = field(default_factory=Labels, kw_only=True)
 
 
-def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:
+def read(path: Path, kind: str = UNTIMED, euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:
     """Read a file whose TYPE is ``kind``.
 
     VEHICLES is not a limit here: CVRPLIB's values assume no fleet limit.
@@ -163,9 +180,9 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
         coords = coordinates(sections, dimension)
-    cure = OPTION if left_open and kind != "SDVRP" else STATED
+    cure = OPTION if left_open and kind != SPLIT else STATED
     warn_of_rounding(path, coords, convention, cure)
-    demands = _demands(sections, dimension, LARGEST if kind == "SDVRP" else capacity)
+    demands = _demands(sections, dimension, LARGEST if kind == SPLIT else capacity)
     depot = _depot(sections, dimension)
     if demands[depot] != 0:
         raise sections.error(
@@ -179,9 +196,10 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
         capacity=capacity,
         convention=convention,
         coords=None if coords is None else coords[order],
-        weights=None if weights is None else weights[np.ix_(order, order)],
+        matrix=None if weights is None else weights[np.ix_(order, order)],
         demands=demands[order],
         windows=windows,
+        splits=kind == SPLIT,
         vehicles=_vehicles(sections),
     )
 
@@ -318,21 +336,19 @@ def _depot(sections: Sections, dimension: int) -> int:
     return int(depot) - 1
 
 
-def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
-    """Return the text that :func:`read` and other tools read back; the depot is node 1.
-
-    Its TYPE is ``kind``, or VRPTW if there are time windows.
-    """
+def dumps(data: VRPLIBData) -> str:
+    """Return the text that :func:`read` and other tools read back; the depot is node 1."""
+    kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]
     if data.comment:
         lines.append(f"COMMENT : {data.comment}")
     lines += [
-        f"TYPE : {kind if data.windows is None else TIMED}",
+        f"TYPE : {kind}",
         f"DIMENSION : {len(data.demands)}",
         f"EDGE_WEIGHT_TYPE : {data.convention}",
         f"CAPACITY : {data.capacity}",
     ]
-    lines += distance_lines(data.weights, data.coords)
+    lines += distance_lines(data.matrix, data.coords)
     lines.append("DEMAND_SECTION")
     lines += [f"{node} {demand}" for node, demand in enumerate(data.demands.tolist(), start=1)]
     if data.windows is not None:

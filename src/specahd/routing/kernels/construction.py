@@ -1,4 +1,9 @@
-"""Construction of depot routes under a capacity."""
+"""Compiled constructions of depot routes.
+
+The first arguments of all but the parts of savings are the fields of
+:class:`specahd.routing.vehicles.instance.Kernel`. What an instance lacks is None: numba compiles a
+function for that type, from which it leaves out what is done with the field.
+"""
 
 from typing import Any
 
@@ -9,18 +14,13 @@ from specahd.routing.kernels.distances import leg_length
 
 
 @njit(cache=True, nogil=True)
-def nearest_routes(distances: Any, demands: Any, capacity: int, times: Any = None) -> Any:
+def nearest_routes(distances: Any, demands: Any, capacity: int, times: Any) -> Any:
     """Build routes one after another, each time visiting the nearest customer that fits.
 
     Ties go to the lowest index; a route closes when no customer fits. Times are summed leg by leg
-    from the depot, in the order in which the checkers sum them.
-
-    Parameters
-    ----------
-    times
-        Opening and closing of time windows, and service times, shape (n + 1,) each; None if there
-        are none. A customer fits if its window is open on arrival or later, and time is left to
-        return to the depot. Each customer must be feasible on a route of its own.
+    from the depot, in the order in which the checkers sum them. A customer fits if its window is
+    open on arrival or later, and time is left to return to the depot. Each customer must be
+    feasible on a route of its own.
 
     Returns
     -------
@@ -155,8 +155,12 @@ def paid_savings(distances: Any, begins: Any, ends: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def joined_routes(starts: Any, ends: Any, demands: Any, capacity: int) -> Any:
+def joined_routes(
+    distances: Any, demands: Any, capacity: int, times: Any, starts: Any, ends: Any
+) -> Any:
     """Join routes of one customer each end to end, trying the pairs in the given order.
+
+    Times are not looked at.
 
     Returns
     -------
@@ -205,3 +209,235 @@ def joined_routes(starts: Any, ends: Any, demands: Any, capacity: int) -> Any:
             node = following
         routes += 1
     return lengths[:routes], values
+
+
+@njit(cache=True, nogil=True)
+def nearest_deliveries(distances: Any, demands: Any, capacity: int, times: Any) -> Any:
+    """Build full loads one after another, each time visiting the nearest waiting customer.
+
+    Each customer receives the rest of the load, or its remaining demand if that is
+    less. Ties go to the lowest index. Times are not looked at.
+
+    Returns
+    -------
+    Lengths of the routes, their customers one after another, and the quantity
+    of each visit.
+    """
+    waiting = len(demands) - 1
+    # Every delivery completes a demand or uses up a load.
+    most = waiting + demands.sum() // capacity + 1
+    values = np.empty(most, np.int64)
+    quantities = np.empty(most, np.int64)
+    lengths = np.zeros(most, np.int64)
+    unserved = np.arange(1, waiting + 1)
+    residual = demands.copy()
+    stops = 0
+    routes = 0
+    current = 0
+    rest = capacity
+    while waiting > 0:
+        if rest == 0:
+            routes += 1
+            current = 0
+            rest = capacity
+        chosen = 0
+        shortest = np.inf
+        for place in range(waiting):
+            node = unserved[place]
+            distance = leg_length(distances, current, node)
+            # Removal leaves `unserved` unordered, so ties compare indices.
+            if distance < shortest or (distance == shortest and node < unserved[chosen]):
+                shortest = distance
+                chosen = place
+        current = unserved[chosen]
+        quantity = min(residual[current], rest)
+        values[stops] = current
+        quantities[stops] = quantity
+        lengths[routes] += 1
+        stops += 1
+        rest -= quantity
+        residual[current] -= quantity
+        if residual[current] == 0:
+            waiting -= 1
+            unserved[chosen] = unserved[waiting]
+    return lengths[: routes + 1], values[:stops], quantities[:stops]
+
+
+@njit(cache=True, nogil=True)
+def inserted_routes(
+    distances: Any,
+    demands: Any,
+    capacity: int,
+    times: Any,
+    margin: float,
+    by_deadline: bool,
+    reward: float,
+    patience: float,
+) -> Any:
+    """Build routes one after another by insertion: Solomon's I1 (1987), with mu = 1.
+
+    A route opens with the unserved customer farthest from the depot, or with the one
+    whose window closes first. The cost of a place in the route is ``1 - patience`` times
+    the detour plus ``patience`` times the delay of the customer after it, and each
+    unserved customer takes its cheapest place. The customer with the largest ``reward``
+    times depot distance minus this cost is inserted. Ties go to the lowest index and to
+    the earliest place.
+
+    Parameters
+    ----------
+    margin
+        Least time between every start of service and its deadline: 0 if sums are
+        exact, else more than their rounding error.
+
+    Returns
+    -------
+    Lengths of the routes, and their customers one after another.
+    """
+    ready, due, service = times
+    customers = len(demands) - 1
+    values = np.empty(customers, np.int64)
+    lengths = np.zeros(customers, np.int64)
+    served = np.zeros(customers + 1, np.bool_)
+    # The route from depot to depot, departure from each stop, and latest start of its service.
+    stops = np.zeros(customers + 2, np.int64)
+    leave = np.zeros(customers + 2)
+    latest = np.zeros(customers + 2)
+    leave[0] = ready[0]
+    filled = 0
+    routes = 0
+    while filled < customers:
+        node = 0
+        for other in range(1, customers + 1):
+            if served[other]:
+                continue
+            first = (
+                due[other] < due[node]
+                if by_deadline
+                else leg_length(distances, 0, other) > leg_length(distances, 0, node)
+            )
+            if node == 0 or first:
+                node = other
+        place = 1
+        length = 0
+        load = 0
+        while node != 0:
+            served[node] = True
+            load += demands[node]
+            for later in range(length, place - 1, -1):
+                stops[later + 1] = stops[later]
+            stops[place] = node
+            length += 1
+            stops[length + 1] = 0
+            _schedule(distances, ready, due, service, stops, leave, latest, length)
+            node, place = _best_insertion(
+                distances,
+                demands,
+                capacity - load,
+                ready,
+                due,
+                service,
+                margin,
+                reward,
+                patience,
+                served,
+                stops,
+                leave,
+                latest,
+                length,
+            )
+        for step in range(1, length + 1):
+            values[filled] = stops[step]
+            filled += 1
+        lengths[routes] = length
+        routes += 1
+    return lengths[:routes], values
+
+
+@njit(cache=True, nogil=True)
+def _schedule(
+    distances: Any,
+    ready: Any,
+    due: Any,
+    service: Any,
+    stops: Any,
+    leave: Any,
+    latest: Any,
+    length: int,
+) -> None:
+    """Write the departure from each stop of the route, and the latest start of its service."""
+    for step in range(1, length + 1):
+        node = stops[step]
+        leave[step] = (
+            max(leave[step - 1] + leg_length(distances, stops[step - 1], node), ready[node])
+            + service[node]
+        )
+    latest[length + 1] = due[0]
+    for step in range(length, 0, -1):
+        node = stops[step]
+        latest[step] = min(
+            due[node],
+            latest[step + 1] - leg_length(distances, node, stops[step + 1]) - service[node],
+        )
+
+
+@njit(cache=True, nogil=True)
+def _best_insertion(
+    distances: Any,
+    demands: Any,
+    rest: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+    margin: float,
+    reward: float,
+    patience: float,
+    served: Any,
+    stops: Any,
+    leave: Any,
+    latest: Any,
+    length: int,
+) -> Any:
+    """Return the customer to insert and its place; the customer is 0 if none can be inserted."""
+    chosen = 0
+    chosen_place = 0
+    largest = -np.inf
+    for node in range(1, len(demands)):
+        if served[node] or demands[node] > rest:
+            continue
+        cheapest = np.inf
+        cheapest_place = 0
+        for place in range(1, length + 2):
+            start = max(
+                leave[place - 1] + leg_length(distances, stops[place - 1], node), ready[node]
+            )
+            # Every later place leaves after this one.
+            if leave[place - 1] > due[node]:
+                break
+            if start > due[node] - margin:
+                continue
+            after = stops[place]
+            arrival = start + service[node] + leg_length(distances, node, after)
+            if after != 0:
+                arrival = max(arrival, ready[after])
+            if arrival > latest[place] - margin:
+                continue
+            before = leave[place - 1] + leg_length(distances, stops[place - 1], after)
+            if after != 0:
+                before = max(before, ready[after])
+            detour = (
+                leg_length(distances, stops[place - 1], node)
+                + leg_length(distances, node, after)
+                - leg_length(distances, stops[place - 1], after)
+            )
+            cost = (1.0 - patience) * detour + patience * (arrival - before)
+            if cost < cheapest:
+                cheapest = cost
+                cheapest_place = place
+        if cheapest_place == 0:
+            continue
+        gain = reward * leg_length(distances, 0, node) - cheapest
+        if gain > largest:
+            largest = gain
+            chosen = node
+            chosen_place = cheapest_place
+    return chosen, chosen_place

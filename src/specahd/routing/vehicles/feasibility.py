@@ -1,96 +1,196 @@
-"""The parts of F and C that vehicle problems share: coverage, load and length of depot routes.
+"""The checker F and the cost C of vehicle problems: one function for each constraint.
 
-Nothing here is shared with the code that builds solutions.
+Each is run where the instance has the field that states the constraint. Nothing here is shared
+with the code that builds solutions.
 """
 
+from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from specahd.routing.base import FloatArray, IntArray, Violation
-from specahd.routing.geometry import Convention, path_length
-from specahd.routing.labels import Labels
-from specahd.routing.vehicles.routes import Solution
+from specahd.routing.base import IntArray, Violation
+from specahd.routing.geometry import path_length
+from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.routing.vehicles.routes import customers_of
 
 
-def check_routes(
-    solution: Solution, demands: IntArray, capacity: int, labels: Labels
-) -> tuple[Violation, ...]:
-    """Return every violation of coverage and capacity; empty means feasible.
+class _Visits(NamedTuple):
+    """The visits to customers that exist, route by route.
 
-    Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``,
-    ``missing_customer``, ``duplicated_customer`` and ``capacity``. A route's
-    load counts each visit to a known customer, repeated ones too. Routes are
-    numbered from 1, as in solution files; ``labels`` names the customers.
+    Parameters
+    ----------
+    routes, customers
+        The route, from 0, and the customer of each visit.
+    quantities
+        What each visit delivers, exact; 0 where that is no integer of at least 1.
+    counts
+        The number of visits to each node.
+    loads
+        The sum of the quantities of each route.
     """
-    size = len(demands) - 1
-    lengths = _lengths(solution)
-    visits = _visits(solution, lengths)
-    known = (visits >= 1) & (visits <= size)
-    customers = visits[known]
-    counts = np.bincount(customers, minlength=size + 1)
-    route_of = np.repeat(np.arange(len(solution)), lengths)[known]
-    # Exact in float64: demands are below 2**31.
-    loads = np.bincount(route_of, weights=demands[customers], minlength=len(solution))
-    feasible = (
-        len(customers) == len(visits) == size
-        and bool((counts[1:] == 1).all())
-        and bool((lengths > 0).all())
-        and bool((loads <= capacity).all())
-    )
-    if feasible:
-        return ()
-    violations = [
-        Violation("empty_route", f"Route {route + 1} is empty.")
-        for route in np.flatnonzero(lengths == 0)
-    ]
-    unknown = visits[~known]
-    violations += [
-        Violation("depot_inside", "The depot stands inside a route.") for _ in unknown[unknown == 0]
-    ]
-    violations += [
-        Violation("unknown_customer", f"Customer {node} does not exist.")
-        for node in unknown[unknown != 0]
-    ]
-    violations += [
-        Violation("missing_customer", f"Customer {labels.quoted_name(node + 1)} is not visited.")
-        for node in np.flatnonzero(counts[1:] == 0).tolist()
-    ]
-    violations += [
-        Violation(
-            "duplicated_customer",
-            f"Customer {labels.quoted_name(node)} is visited {counts[node]} times.",
-        )
-        for node in np.flatnonzero(counts > 1).tolist()
-    ]
-    violations += [
-        Violation(
-            "capacity",
-            f"Route {route + 1} carries {labels.amount(int(loads[route]))}, "
-            f"more than {labels.amount(capacity)}.",
-        )
-        for route in np.flatnonzero(loads > capacity)
-    ]
-    return tuple(violations)
+
+    routes: IntArray
+    customers: IntArray
+    quantities: NDArray[Any]
+    counts: IntArray
+    loads: NDArray[Any]
 
 
-def routes_length(
-    solution: Solution, coords: FloatArray, convention: Convention, matrix: FloatArray | None
-) -> float:
-    """Return the total length of the routes, from depot to depot."""
-    lengths = _lengths(solution)
-    walk = np.zeros(int(lengths.sum()) + len(solution) + 1, np.int64)
+def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple[Violation, ...]:
+    """Return every violation; empty means feasible.
+
+    Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``, ``missing_customer`` and
+    ``capacity``. Where deliveries are split, ``repeated_visit`` (by one route; by the triangle
+    inequality one stop is enough), ``quantity`` (not an integer of at least 1) and ``demand`` (more
+    or less than the demand is delivered); elsewhere ``duplicated_customer``. With time windows,
+    ``late`` (service starts after the window has closed) and ``late_return`` (the vehicle is back
+    after the depot has closed). Visits to nodes that are not customers count towards nothing else,
+    and neither does a quantity of that kind. Routes are numbered from 1, as in solution files.
+    """
+    found: list[Violation] = []
+    visits = _visits(instance, solution, found)
+    found += _coverage(instance, visits)
+    if instance.splits:
+        found += _deliveries(instance, visits)
+    found += _capacity(instance, visits)
+    if instance.windows is not None:
+        found += _windows(instance, solution)
+    return tuple(found)
+
+
+def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
+    """Return the total length of the routes, from depot to depot, in the file's unit."""
+    routes = customers_of(solution) if instance.splits else solution
+    lengths = _lengths(routes)
+    walk = np.zeros(int(lengths.sum()) + len(routes) + 1, np.int64)
     # The depot comes before each route and after the last.
     stops = np.ones(len(walk), bool)
-    stops[np.cumsum(lengths) + np.arange(1, len(solution) + 1)] = False
+    stops[np.cumsum(lengths) + np.arange(1, len(routes) + 1)] = False
     stops[0] = False
-    walk[stops] = _visits(solution, lengths)
-    return path_length(coords, walk, convention, matrix)
+    walk[stops] = _joined(routes, lengths)
+    shape = instance.coords, walk, instance.measure, instance.matrix
+    return path_length(*shape) / instance.parts
 
 
-def _lengths(solution: Solution) -> IntArray:
+def _visits(
+    instance: VehicleInstance, solution: Sequence[Sequence[Any]], found: list[Violation]
+) -> _Visits:
+    """Return the visits to customers, and add the violations of everything else in the routes."""
+    lengths = _lengths(solution)
+    nodes = _joined(customers_of(solution) if instance.splits else solution, lengths)
+    routes = np.repeat(np.arange(len(solution)), lengths)
+    for route in np.flatnonzero(lengths == 0).tolist():
+        found.append(Violation("empty_route", f"Route {route + 1} is empty."))
+    known = (nodes >= 1) & (nodes <= instance.size)
+    unknown = nodes[~known].tolist()
+    for _ in range(unknown.count(0)):
+        found.append(Violation("depot_inside", "The depot stands inside a route."))
+    for node in filter(None, unknown):
+        found.append(Violation("unknown_customer", f"Customer {node} does not exist."))
+    routes, customers = routes[known], nodes[known]
+    quantities: NDArray[Any] = instance.demands[customers]
+    # Exact in float64: demands are below 2**31.
+    loads = np.bincount(routes, weights=quantities, minlength=len(solution))
+    if instance.splits:
+        stated = [quantity for route in solution for _, quantity in route]
+        # Python's integers, since a sum may be beyond 64 bits.
+        quantities = quantities.astype(object)
+        for visit, place in enumerate(np.flatnonzero(known).tolist()):
+            quantity = stated[place]
+            if quantity is None:
+                continue
+            valid = type(quantity) is int and quantity >= 1
+            quantities[visit] = quantity if valid else 0
+            if not valid:
+                name = instance.labels.quoted_name(customers[visit])
+                sentence = f"Route {routes[visit] + 1} delivers {quantity} to customer {name}."
+                found.append(Violation("quantity", sentence))
+        loads = np.zeros(len(solution), object)
+        np.add.at(loads, routes, quantities)
+    counts = np.bincount(customers, minlength=instance.size + 1)
+    return _Visits(routes, customers, quantities, counts, loads)
+
+
+def _coverage(instance: VehicleInstance, visits: _Visits) -> Iterator[Violation]:
+    """Every customer is visited, and once unless deliveries are split."""
+    counts, quoted_name = visits.counts, instance.labels.quoted_name
+    for node in np.flatnonzero(counts[1:] == 0).tolist():
+        sentence = f"Customer {quoted_name(node + 1)} is not visited."
+        yield Violation("missing_customer", sentence)
+    if instance.splits:
+        return
+    for node in np.flatnonzero(counts > 1).tolist():
+        sentence = f"Customer {quoted_name(node)} is visited {counts[node]} times."
+        yield Violation("duplicated_customer", sentence)
+
+
+def _deliveries(instance: VehicleInstance, visits: _Visits) -> Iterator[Violation]:
+    """The deliveries to a customer add up to its demand, and no route visits it twice."""
+    demands, quoted_name = instance.demands, instance.labels.quoted_name
+    keys, counts = np.unique(visits.routes * len(demands) + visits.customers, return_counts=True)
+    for key, count in zip(keys[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True):
+        route, node = divmod(key, len(demands))
+        sentence = f"Route {route + 1} visits customer {quoted_name(node)} more than once."
+        yield from [Violation("repeated_visit", sentence)] * (count - 1)
+    received = np.zeros(instance.size + 1, object)
+    np.add.at(received, visits.customers, visits.quantities)
+    for node in np.flatnonzero((received != demands) & (visits.counts > 0)).tolist():
+        sentence = f"Customer {quoted_name(node)} receives {received[node]} of {demands[node]}."
+        yield Violation("demand", sentence)
+
+
+def _capacity(instance: VehicleInstance, visits: _Visits) -> Iterator[Violation]:
+    """No route carries more than the capacity."""
+    amount, capacity = instance.labels.amount, instance.capacity
+    for route in np.flatnonzero(visits.loads > capacity).tolist():
+        load = amount(int(visits.loads[route]))
+        sentence = f"Route {route + 1} carries {load}, more than {amount(capacity)}."
+        yield Violation("capacity", sentence)
+
+
+def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> Iterator[Violation]:
+    """Service starts in time, and vehicles are back in time.
+
+    A vehicle leaves when the depot opens, waits for windows to open, and continues if it is late.
+    """
+    windows = instance.windows
+    assert windows is not None  # the caller looks
+    routes = [[node for node in route if 1 <= node <= instance.size] for route in solution]
+    walk = np.array([0, *chain.from_iterable((*route, 0) for route in routes)])
+    legs = iter(instance.between(walk[:-1], walk[1:]).tolist())
+    ready, due, service = (
+        times.tolist() for times in (windows.ready, windows.due, windows.service)
+    )
+    unit, labels = instance.parts * windows.speed, instance.labels
+
+    def clock(time: float) -> str:
+        return labels.time(time / unit)
+
+    for number, route in enumerate(routes, start=1):
+        time = ready[0]
+        for node in route:
+            start = max(time + next(legs), ready[node])
+            if start > due[node]:
+                yield Violation(
+                    "late",
+                    f"Customer {labels.quoted_name(node)} on route {number} is served at "
+                    f"{clock(start)}, after {clock(due[node])}.",
+                )
+            time = start + service[node]
+        time += next(legs)
+        if time > due[0]:
+            yield Violation(
+                "late_return",
+                f"Route {number} is back at {clock(time)}, after {clock(due[0])}.",
+            )
+
+
+def _lengths(solution: Sequence[Sequence[Any]]) -> IntArray:
     return np.fromiter(map(len, solution), np.int64, len(solution))
 
 
-def _visits(solution: Solution, lengths: IntArray) -> IntArray:
-    return np.fromiter(chain.from_iterable(solution), np.int64, int(lengths.sum()))
+def _joined(routes: Sequence[Sequence[int]], lengths: IntArray) -> IntArray:
+    return np.fromiter(chain.from_iterable(routes), np.int64, int(lengths.sum()))

@@ -1,92 +1,128 @@
-"""Instances of capacitated problems, and their creation from VRPLIB data."""
+"""The instance of every vehicle problem: one data object, whose optional fields are constraints.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+A problem is a name for the fields that are set: the CVRP has none of them, the VRPTW ``windows``,
+the SDVRP ``splits``. Checkers, constructions and the shared block look at the fields only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.vrplib import VRPLIBData
-from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
-from specahd.routing.labels import Labels
+from specahd.routing.geometry import (
+    Convention,
+    classical_scaling,
+    distances,
+    root_mean_square_radius,
+)
+from specahd.routing.kernels.distances import Distances, distances_of, whole_matrix
+
+TENTHS = 10
+"""Number of parts of a file's unit; a DIMACS instance is stored in these parts."""
+MOST_LOADS = 200_000
+"""Maximum number of loads of all demands together where they are split; each load is a route."""
 
 
-@dataclass(frozen=True, eq=False)
-class VehicleInstance:
-    """One instance: node 0 is the depot, nodes 1 to n are the customers.
+class Kernel(NamedTuple):
+    """The instance as the first arguments of the compiled constructions.
 
     Parameters
     ----------
-    name
-        The NAME in the file.
-    coords
-        Shape (n + 1, 2).
-    demands
-        Shape (n + 1,); 0 at the depot.
-    capacity
-        The capacity of each vehicle; their number is not limited.
-    convention
-        How distances are measured.
-    matrix
-        Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
-    coords_from_scaling
-        Whether the file has distances only, and ``coords`` were computed from them.
-    vehicles
-        Number of vehicles that the file states, which is not a limit; None if it states none.
-    labels
-        Names and units that results are reported in.
+    times
+        Opening and closing of time windows, and service times, shape (n + 1,) each; None if there
+        are none.
     """
 
-    name: str
-    coords: FloatArray
+    distances: Distances
     demands: IntArray
     capacity: int
-    convention: Convention = Convention.EUC_2D
-    matrix: FloatArray | None = None
-    coords_from_scaling: bool = False
-    comment: str = ""
-    vehicles: int | None = None
-    labels: Labels = field(default_factory=Labels)
+    times: tuple[FloatArray, FloatArray, FloatArray] | None
+
+
+@dataclass(frozen=True, eq=False)
+class VehicleInstance(VRPLIBData):
+    """One instance: the content of a file, with coordinates, in a unit that makes it exact.
+
+    Node 0 is the depot, nodes 1 to n are the customers. Travel times equal distances. A vehicle
+    that arrives before a window opens waits. Each customer can be served by a route of its own
+    (where deliveries are split, by several), and the number of vehicles is not limited.
+
+    A DIMACS instance (distances rounded down to tenths) is stored in tenths: coordinates and
+    times are ten times those of the file, distances are rounded down to integers. With integral
+    times its arithmetic is then exact, and so is that of EUC_2D. No sum depends on the order of
+    its terms, and no service is late because of a rounding error.
+
+    Parameters
+    ----------
+    coords
+        Shape (n + 1, 2).
+    coords_from_scaling
+        Whether the file has distances only, and ``coords`` were computed from them.
+    """
+
+    coords: FloatArray
+    coords_from_scaling: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        for array in (self.coords, self.demands, self.matrix):
+        for array in (*self.columns.values(), self.matrix):
             if array is not None:
                 array.flags.writeable = False
 
     @classmethod
-    def of(cls, data: VRPLIBData, **more: Any) -> Self:
+    def of(cls, data: VRPLIBData, path: Path) -> Self:
         """Create the instance of a file; missing coordinates come from multidimensional scaling.
 
-        ``more`` holds the fields that a problem adds.
+        Raises
+        ------
+        FileError
+            A customer cannot be served, or there are too many loads.
         """
-        coords = data.coords
-        if coords is None:
-            assert data.weights is not None  # the readers give one or the other
-            coords = classical_scaling(data.weights)
-        return cls(
-            name=data.name,
-            coords=coords,
-            demands=data.demands,
-            capacity=data.capacity,
-            convention=data.convention,
-            matrix=data.weights,
+        if data.coords is None:
+            assert data.matrix is not None  # the readers give one or the other
+            coords = classical_scaling(data.matrix)
+        else:
+            coords = _parts(data.convention) * data.coords
+        windows = data.windows
+        if windows is not None:
+            windows = windows.changed(lambda times: _parts(data.convention) * times)
+        instance = cls(
+            **vars(data) | {"coords": coords, "windows": windows},
             coords_from_scaling=data.coords is None,
-            comment=data.comment,
-            vehicles=data.vehicles,
-            labels=data.labels,
-            **more,
         )
+        for refuse in _REFUSALS:
+            refuse(instance, path)
+        return instance
 
     def data(self) -> VRPLIBData:
         """Return the content of this instance's file, without coordinates from scaling."""
-        return VRPLIBData(
-            name=self.name,
-            comment=self.comment,
-            capacity=self.capacity,
-            convention=self.convention,
-            coords=None if self.coords_from_scaling else self.coords,
-            weights=self.matrix,
-            demands=self.demands,
+        known = {each.name: getattr(self, each.name) for each in fields(VRPLIBData)}
+        known["coords"] = None if self.coords_from_scaling else self.coords / self.parts
+        if self.windows is not None:
+            known["windows"] = self.windows.changed(lambda times: times / self.parts)
+        return VRPLIBData(**known)
+
+    def at(self, nodes: Sequence[int] | IntArray, demands: IntArray) -> Self:
+        """Return the instance of these nodes, the depot first, with these demands, not split."""
+        rows, matrix = np.asarray(nodes), self.matrix
+        if matrix is not None:
+            matrix = np.ascontiguousarray(matrix[np.ix_(rows, rows)])
+        windows = self.windows
+        if windows is not None:
+            windows = windows.changed(lambda times: times[rows])
+        return replace(
+            self,
+            coords=self.coords[rows],
+            demands=demands,
+            matrix=matrix,
+            windows=windows,
+            splits=False,
         )
 
     @property
@@ -95,16 +131,98 @@ class VehicleInstance:
         return len(self.demands) - 1
 
     @property
-    def columns(self) -> Mapping[str, FloatArray]:
-        """Arrays that a problem adds to those that programs receive, by name, of any shapes."""
-        return {}
+    def parts(self) -> int:
+        """Number of units of ``coords``, times and distances in one unit of the file."""
+        return _parts(self.convention)
 
     @property
     def measure(self) -> Convention:
         """The convention that computes distances from ``coords``."""
-        return self.convention
+        return Convention.FLOOR_2D if self.convention is Convention.DIMACS else self.convention
 
     @cached_property
     def spread(self) -> float:
         """Root mean square distance of all nodes from their centre."""
         return root_mean_square_radius(self.coords)
+
+    @cached_property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Everything but distances that programs and the engine receive, by name."""
+        found: dict[str, NDArray[Any]] = {
+            "coords": self.coords,
+            "demands": self.demands,
+            "capacity": np.array([self.capacity]),
+        }
+        if self.windows is not None:
+            found["ready_times"] = self.windows.ready
+            found["due_times"] = self.windows.due
+            found["service_times"] = self.windows.service
+        return found
+
+    @property
+    def kernel(self) -> Kernel:
+        """The first arguments of compiled constructions."""
+        times, windows = None, self.windows
+        if windows is not None:
+            times = windows.ready, windows.due, windows.service
+        shape = distances_of(self.coords, self.measure, self.matrix)
+        return Kernel(shape, self.demands, self.capacity, times)
+
+    def whole_matrix(self, baseline: str, copies: int = 1) -> FloatArray:
+        """Return all distances, for a baseline that holds so many matrices of this size.
+
+        Raises
+        ------
+        NotEnoughMemory
+            They would not fit; nothing was allocated.
+        """
+        who = f"The baseline {baseline} of {self.name}"
+        return whole_matrix(self.coords, self.measure, self.matrix, who, copies)
+
+    def between(self, starts: Any, ends: Any) -> FloatArray:
+        """Return the distances from nodes to nodes, whose indices broadcast."""
+        if self.matrix is not None:
+            found: FloatArray = self.matrix[starts, ends]
+            return found
+        return distances(self.coords[starts], self.coords[ends], self.measure)
+
+
+def _parts(convention: Convention) -> int:
+    return TENTHS if convention is Convention.DIMACS else 1
+
+
+def _too_heavy(instance: VehicleInstance, path: Path) -> None:
+    """Refuse a customer that is too heavy for a vehicle, or demands of too many loads."""
+    demands, capacity = instance.demands, instance.capacity
+    if instance.splits:
+        loads = int(demands.sum()) // capacity
+        if loads > MOST_LOADS:
+            raise FileError(
+                f"{path}: its demands take {loads} loads of the capacity {capacity}, "
+                f"expected at most {MOST_LOADS}."
+            )
+        return
+    for customer in np.flatnonzero(demands > capacity).tolist():
+        raise FileError(
+            f"{path}: DEMAND of customer {customer} is {demands[customer]}, "
+            f"expected at most CAPACITY {capacity}."
+        )
+
+
+def _out_of_time(instance: VehicleInstance, path: Path) -> None:
+    """Refuse a customer that no vehicle can serve in time."""
+    windows = instance.windows
+    if windows is None:
+        return
+    travel = instance.between(0, np.arange(instance.size + 1))
+    start = np.maximum(windows.ready[0] + travel, windows.ready)
+    late = (start > windows.due) | (start + windows.service + travel > windows.due[0])
+    for node in np.flatnonzero(late).tolist():
+        opens, closes = windows.ready[node] / instance.parts, windows.due[node] / instance.parts
+        raise FileError(
+            f"{path}: TIME_WINDOW of customer {node} is {opens:g} to {closes:g}, expected "
+            "one in which a vehicle can come from the depot, serve, and be back before it closes."
+        )
+
+
+_REFUSALS = (_too_heavy, _out_of_time)

@@ -1,4 +1,4 @@
-"""The common base of CVRP, VRPTW and SDVRP: options, descriptor Φ, joining of routes."""
+"""The common base of CVRP, VRPTW and SDVRP: options, files, F, C, Φ, joining of routes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,22 +9,26 @@ from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
 from specahd.core.options import Option, checked
-from specahd.routing.base import FloatArray, I, IntArray, Region, S
+from specahd.routing.base import FloatArray, IntArray, Region, S
 from specahd.routing.distances import layout
-from specahd.routing.formats import kinds, sol
-from specahd.routing.geometry import distances
+from specahd.routing.formats import kinds, sol, vrplib
+from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.groups import concatenated
 from specahd.routing.kernels.descriptors import GROUP_NAMES, describe_group
 from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import RoutingProblem
+from specahd.routing.vehicles import feasibility
+from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
 CONVENTION = "how files measure distances that leave it open"
 """What the option `convention` of a problem states."""
 
 
-class VehicleProblem(RoutingProblem[I, S]):
+class VehicleProblem(RoutingProblem[VehicleInstance, S]):
     """A problem of one depot and any number of equal vehicles.
+
+    A subclass says which fields of an instance its files set (:meth:`read_data`).
 
     Parameters
     ----------
@@ -42,6 +46,10 @@ class VehicleProblem(RoutingProblem[I, S]):
     iterated: ClassVar[str]
     """The baseline that runs PyVRP: the one that takes ``solver_iterations``."""
 
+    check = staticmethod(feasibility.check)
+    cost = staticmethod(feasibility.cost)
+    from_table = staticmethod(VehicleInstance.of)
+
     @checked("")
     def __init__(
         self,
@@ -53,7 +61,25 @@ class VehicleProblem(RoutingProblem[I, S]):
         super().__init__(**options)
         self.solver_iterations = solver_iterations
 
-    def baseline(self, instance: I, name: str | None = None) -> S:
+    def read_data(self, path: Path) -> VRPLIBData:
+        """Return the content of an instance file.
+
+        Raises
+        ------
+        FileError
+            The file is missing, incomplete, or not of this problem.
+        """
+        raise NotImplementedError
+
+    def read(self, path: Path) -> VehicleInstance:
+        return VehicleInstance.of(self.read_data(path), path)
+
+    @staticmethod
+    def dumps(instance: VehicleInstance) -> str:
+        """Return the VRPLIB text of an instance; coordinates from scaling are left out."""
+        return vrplib.dumps(instance.data())
+
+    def baseline(self, instance: VehicleInstance, name: str | None = None) -> S:
         name = self.baseline_name if name is None else name
         self.expect_baseline(name)
         options = {"iterations": self.solver_iterations} if name == self.iterated else {}
@@ -68,14 +94,11 @@ class VehicleProblem(RoutingProblem[I, S]):
         routes: Sequence[Sequence[int]] = solution
         return routes
 
-    def fewer_vehicles(self, instance: Any, solution: Any, most: float) -> Any:
-        problem: Any = self  # a subclass adds cost and check
-
+    def fewer_vehicles(self, instance: VehicleInstance, solution: Any, most: float) -> Any:
         def admit(trial: Any) -> bool:
-            return problem.cost(instance, trial) <= most and not problem.check(instance, trial)
+            return self.cost(instance, trial) <= most and not self.check(instance, trial)
 
-        timed = getattr(instance, "windows", None) is not None
-        return join_routes(instance, solution, admit, turn=not timed)
+        return join_routes(instance, solution, admit, turn=instance.windows is None)
 
     def read_solution(self, path: Path, instance: Any | None = None) -> tuple[Any, float | None]:
         return sol.read(path, None if instance is None else instance.demands)
@@ -97,23 +120,19 @@ class VehicleProblem(RoutingProblem[I, S]):
             instance.coords, instance.demands, instance.capacity, spread, solution, region
         )
 
-    def layout(self, instance: Any) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
-        nodes = instance.size + 1
+    def layout(
+        self, instance: VehicleInstance
+    ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+        columns = instance.columns.items()
         return {
-            "coords": (np.float64, (nodes, 2)),
-            "demands": (np.int64, (nodes,)),
-            "capacity": (np.int64, (1,)),
-            **layout(nodes, instance.matrix),
-            **{name: (np.float64, column.shape) for name, column in instance.columns.items()},
+            **{name: (column.dtype.type, column.shape) for name, column in columns},
+            **layout(instance.size + 1, instance.matrix),
         }
 
-    def fill(self, instance: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
-        arrays["coords"][:] = instance.coords
-        arrays["demands"][:] = instance.demands
-        arrays["capacity"][:] = instance.capacity
-        fill_block(arrays, instance.coords, instance.measure, instance.matrix)
+    def fill(self, instance: VehicleInstance, arrays: Mapping[str, NDArray[Any]]) -> None:
         for name, column in instance.columns.items():
             arrays[name][:] = column
+        fill_block(arrays, instance.coords, instance.measure, instance.matrix)
 
 
 MOST_ROUTES = 500
@@ -216,12 +235,7 @@ def _quantity(demands: Sequence[int], stop: Any) -> int:
 def _free(instance: Any, ends: Sequence[int]) -> NDArray[np.bool_]:
     """Return for each pair of ends whether the way between them is as long as by the depot."""
     nodes = np.array(ends)
-    if instance.matrix is not None:
-        home, between = instance.matrix[nodes, 0], instance.matrix[np.ix_(nodes, nodes)]
-    else:
-        points = instance.coords[nodes]
-        home = distances(points, instance.coords[0], instance.measure)
-        between = distances(points[:, None], points[None], instance.measure)
+    home, between = instance.between(nodes, 0), instance.between(nodes[:, None], nodes[None])
     ways = home[:, None] + home
     found: NDArray[np.bool_] = np.abs(between - ways) <= _ROUNDING * ways
     return found

@@ -5,9 +5,9 @@ program builds new routes for them, one customer after the other. CVRP and VRPTW
 the operator; in SDVRP, stops have quantities as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,73 @@ from specahd.routing.operators import RegionOperator, WholeInstance
 
 Solution = tuple[tuple[int, ...], ...]
 """Routes of customers, without the depot."""
+
+
+class Delivery(NamedTuple):
+    """One stop of a route where deliveries are split.
+
+    Parameters
+    ----------
+    customer
+        The customer at which the vehicle stops.
+    quantity
+        The quantity delivered, at least 1; None stands for the customer's whole
+        demand, as in solution files that contain routes only.
+    """
+
+    customer: int
+    quantity: int | None
+
+
+SplitRoute = tuple[Delivery, ...]
+SplitSolution = tuple[SplitRoute, ...]
+"""Routes without the depot. A route stops at a customer once; several routes may stop there."""
+
+
+def customers_of(solution: Sequence[Sequence[Any]]) -> Solution:
+    """Return the customers of each route of deliveries, in the order in which it visits them."""
+    return tuple(tuple(customer for customer, _ in route) for route in solution)
+
+
+def quantities_of(solution: SplitSolution, demands: IntArray) -> Solution:
+    """Return the deliveries of each route of a feasible solution, stop by stop."""
+    whole = demands.tolist()
+    return tuple(
+        tuple(whole[customer] if quantity is None else quantity for customer, quantity in route)
+        for route in solution
+    )
+
+
+def split_routes(arrays: Sequence[IntArray]) -> SplitSolution | None:
+    """Return the solution of two arrays; None if they are malformed.
+
+    Feasibility is not checked here.
+
+    Parameters
+    ----------
+    arrays
+        Customers with 0 between two routes, and quantities, of the same shape.
+    """
+    if len(arrays) != 2 or not all(is_vector(array) for array in arrays):
+        return None
+    customers, given = arrays
+    if customers.size != given.size:
+        return None
+    routes: list[list[Delivery]] = [[]]
+    for customer, quantity in zip(customers.tolist(), given.tolist(), strict=True):
+        if customer:
+            routes[-1].append(Delivery(customer, quantity))
+        elif routes[-1]:
+            routes.append([])
+    return tuple(tuple(route) for route in routes if route)
+
+
+def joined(pairs: Iterable[tuple[int, Any]]) -> SplitRoute:
+    """Return the deliveries of one route; those to the same customer are joined at the first."""
+    quantities: dict[int, int] = {}
+    for customer, quantity in pairs:
+        quantities[customer] = quantities.get(customer, 0) + quantity
+    return tuple(Delivery(customer, quantity) for customer, quantity in quantities.items())
 
 
 def local_customers(region: Region) -> list[int]:

@@ -9,27 +9,26 @@ import numpy as np
 from specahd.core.options import Option, checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
-from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import POOLS, PublicSet, Violation
 from specahd.routing.generation import Slot, instances
 from specahd.routing.geometry import distances
 from specahd.routing.problem import Baselines, Operators
-from specahd.routing.vehicles.feasibility import routes_length
+from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
 _MARGIN = 1e-9
 """The share of the limit that sums of distances may be wrong by."""
 
 
-def distances_from(instance: CVRPInstance, node: int) -> np.ndarray:
+def distances_from(instance: VehicleInstance, node: int) -> np.ndarray:
     """Return the distances from a node to all nodes, shape (n + 1,)."""
     if instance.matrix is not None:
         return instance.matrix[node]
     return distances(instance.coords[node], instance.coords, instance.convention)
 
 
-def nearest(instance: CVRPInstance, longest: float) -> Solution:
+def nearest(instance: VehicleInstance, longest: float) -> Solution:
     """Go on to the nearest customer that fits, as long as the vehicle can be back in time."""
     back = distances_from(instance, 0)
     left, routes = list(range(1, instance.size + 1)), []
@@ -53,12 +52,12 @@ def nearest(instance: CVRPInstance, longest: float) -> Solution:
     return tuple(routes)
 
 
-def drawn(rng: np.random.Generator, slot: Slot) -> CVRPInstance:
+def drawn(rng: np.random.Generator, slot: Slot) -> VehicleInstance:
     """Draw 20 customers or a few more anywhere in a square, of which 12 fit on a route."""
     size = 20 + slot.number
     points = rng.integers(0, 1001, size=(size + 1, 2)).astype(np.float64)
     demands = np.append(0, rng.integers(1, 10, size))
-    return CVRPInstance(slot.name("uniform", size + 1), points, demands, 60)
+    return VehicleInstance(slot.name("uniform", size + 1), points, demands, 60)
 
 
 class LimitedCVRP(CVRP):
@@ -90,26 +89,25 @@ class LimitedCVRP(CVRP):
 
         return contracts
 
-    def longest(self, instance: CVRPInstance) -> float:
+    def longest(self, instance: VehicleInstance) -> float:
         """Return the length that no route exceeds, in the unit of distances."""
         return self.reach * 2.0 * float(distances_from(instance, 0).max())
 
-    def generate(self, pool: str, seed: int) -> Iterator[CVRPInstance]:
+    def generate(self, pool: str, seed: int) -> Iterator[VehicleInstance]:
         serials = {name: range(10 * index, 10 * index + 6) for index, name in enumerate(POOLS)}
         return instances(self.name, pool, seed, serials, drawn)
 
-    def baseline(self, instance: CVRPInstance, name: str | None = None) -> Solution:
+    def baseline(self, instance: VehicleInstance, name: str | None = None) -> Solution:
         self.expect_baseline(name or self.baseline_name)
         return nearest(instance, self.longest(instance))
 
-    def check(self, instance: CVRPInstance, solution: Solution) -> tuple[Violation, ...]:
+    def check(self, instance: VehicleInstance, solution: Solution) -> tuple[Violation, ...]:
         violations = CVRP.check(instance, solution)
         if violations:
             # A customer that does not exist is at no distance.
             return violations
         longest = self.longest(instance) * (1.0 + _MARGIN)
-        shape = instance.coords, instance.convention, instance.matrix
-        lengths = [routes_length((route,), *shape) for route in solution]
+        lengths = [self.cost(instance, (route,)) for route in solution]
         return tuple(
             Violation("length", f"Route {route} is {length:g} long, more than {longest:g}.")
             for route, length in enumerate(lengths, 1)
@@ -117,10 +115,10 @@ class LimitedCVRP(CVRP):
         )
 
     def layout(
-        self, instance: CVRPInstance
+        self, instance: VehicleInstance
     ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
         return {**super().layout(instance), "longest": (np.float64, (1,))}
 
-    def fill(self, instance: CVRPInstance, arrays: Mapping[str, Any]) -> None:
+    def fill(self, instance: VehicleInstance, arrays: Mapping[str, Any]) -> None:
         super().fill(instance, arrays)
         arrays["longest"][:] = self.longest(instance)

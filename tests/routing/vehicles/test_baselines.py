@@ -7,10 +7,19 @@ import pytest
 
 from offered import problem
 from specahd.core.errors import ConfigError, NotEnoughMemory
+from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention, distances
-from specahd.routing.vehicles.solver import solve
+from specahd.routing.vehicles.baselines import pyvrp
+from specahd.routing.vehicles.instance import VehicleInstance
 
 SEARCH = {"iterations": 50, "seed": 1}
+
+
+def solve(distances, demands, capacity, iterations, seed, **times):
+    coords, windows = np.zeros((len(demands), 2)), TimeWindows(**times) if times else None
+    shape = Convention.EXPLICIT, distances
+    instance = VehicleInstance("x", coords, demands, capacity, *shape, windows=windows)
+    return pyvrp(instance, iterations, seed)
 
 
 def plane(rng, customers, side=100, convention=Convention.EUC_2D):

@@ -1,4 +1,4 @@
-"""PyVRP behind one function: depot routes from a published heuristic solver.
+"""Baseline solvers B of any vehicle problem that does not split: deterministic, always feasible.
 
 PyVRP (Wouda, Lan and Kool 2024) takes integers only, and numbers clients from 0,
 apart from locations. Only this file depends on that.
@@ -8,33 +8,78 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.distances import is_computed
+from specahd.routing.groups import nested
+from specahd.routing.kernels.construction import (
+    joined_routes,
+    nearest_routes,
+    neighbouring_pairs,
+    paid_savings,
+)
+from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
 if TYPE_CHECKING:
-    import pyvrp
+    import pyvrp as solver
 
+NEIGHBOURS = 100
+"""Number of neighbours of each customer that ``savings`` considers."""
+FEW_NEIGHBOURS = 40
+"""The same number if distances are computed on the fly: time and memory are linear in it."""
 TENTHS = 10
 """Parts of a unit for an instance whose numbers are whole tenths."""
 THOUSANDTHS = 1000
 """Parts of a unit for any other instance, whose numbers are rounded to them."""
 MATRICES = 5
-"""Number of matrices as large as ``distances`` at a time (measured), that one included."""
+"""Number of matrices of distances at a time in PyVRP (measured)."""
 
 
-def solve(
-    *,
-    distances: FloatArray,
-    demands: IntArray,
-    capacity: int,
-    iterations: int,
-    seed: int,
-    ready: FloatArray | None = None,
-    due: FloatArray | None = None,
-    service: FloatArray | None = None,
+def nearest(instance: VehicleInstance) -> Solution:
+    """Go from the depot to the nearest unserved customer that fits, until none does.
+
+    Ties go to the lowest index. O(n^2), without a matrix.
+    """
+    return nested(*nearest_routes(*instance.kernel))
+
+
+def savings(instance: VehicleInstance) -> Solution:
+    """Join routes by largest saving first (Clarke and Wright 1964, the parallel version).
+
+    Only pairs in which one customer is among the :data:`NEIGHBOURS` nearest of the other are
+    considered (:data:`FEW_NEIGHBOURS` if n is large), so the whole takes O(n log n). Ties
+    go to the lower indices. Time windows are not looked at.
+    """
+    kernel = instance.kernel
+    pairs = neighbouring_pairs(*_nearest(instance))
+    starts, ends, losses = paid_savings(kernel.distances, *pairs)
+    # Pairs come in lexicographic order, which a stable sort keeps among equals.
+    order = np.argsort(losses, kind="stable")
+    del losses
+    return nested(*joined_routes(*kernel, starts[order], ends[order]))
+
+
+def _nearest(instance: VehicleInstance) -> tuple[IntArray, FloatArray]:
+    """Return the nearest customers of each customer, perhaps with itself, and their distances."""
+    many = is_computed(instance.size + 1, instance.matrix)
+    # The nearest points of a customer include itself.
+    count = min((FEW_NEIGHBOURS if many else NEIGHBOURS) + 1, instance.size)
+    if instance.matrix is None:
+        points = instance.coords[1:]
+        distances, neighbours = cKDTree(points).query(points, k=np.arange(1, count + 1))
+    else:
+        among = instance.matrix[1:, 1:]
+        neighbours = np.argsort(among, axis=1, kind="stable")[:, :count]
+        distances = np.take_along_axis(among, neighbours, 1)
+    return np.asarray(neighbours), np.asarray(distances)
+
+
+def pyvrp(
+    instance: VehicleInstance, iterations: int, seed: int = 0, baseline: str = "pyvrp"
 ) -> Solution:
     """Return the best routes that PyVRP finds in that many iterations of its local search.
 
@@ -46,40 +91,37 @@ def solve(
 
     Parameters
     ----------
-    distances
-        Travel costs, and travel times in the same unit; shape (n + 1, n + 1).
-    demands
-        Shape (n + 1,); 0 at the depot, from 0 to ``capacity`` elsewhere.
     iterations
         At least 1.
     seed
         At least 0.
-    ready, due, service
-        Windows in which service starts, and its duration, shape (n + 1,) each;
-        row 0 is when vehicles may leave the depot and must be back. Either all
-        three or none.
+    baseline
+        The name of the baseline solver in a message.
 
     Raises
     ------
     ConfigError
         PyVRP is not installed, ``iterations`` or ``seed`` is out of its range, no feasible routes
         were found, or a window is too narrow to be rounded.
+    NotEnoughMemory
+        The distance matrices that it needs would not fit into memory.
     """
+    distances = instance.whole_matrix(baseline, MATRICES)
     require("train", "PyVRP")
     # Slow to import, and needed only when this solver is asked for.
-    import pyvrp
+    import pyvrp as solver
     from pyvrp.stop import MaxIterations
 
     if iterations < 1:
         raise ConfigError(f"Expected solver_iterations of at least 1, got {iterations}.")
     if seed < 0:
         raise ConfigError(f"Expected a solver seed of at least 0, got {seed}.")
-    data = _problem_data(distances, demands, capacity, ready, due, service)
-    search = partial(pyvrp.solve, data, seed=seed, collect_stats=False)
+    data = problem_data(instance, distances)
+    search = partial(solver.solve, data, seed=seed, collect_stats=False)
     result = search(MaxIterations(iterations))
     if not result.is_feasible():
         # From a feasible start the best solution is feasible, though seldom as good.
-        alone = pyvrp.Solution(data, [[client] for client in range(data.num_clients)])
+        alone = solver.Solution(data, [[client] for client in range(data.num_clients)])
         result = search(MaxIterations(iterations), initial_solution=alone)
     if not result.is_feasible():
         raise ConfigError(
@@ -92,27 +134,32 @@ def solve(
     )
 
 
-def _problem_data(
-    distances: FloatArray,
-    demands: IntArray,
-    capacity: int,
-    ready: FloatArray | None,
-    due: FloatArray | None,
-    service: FloatArray | None,
-) -> "pyvrp.ProblemData":
-    """Return PyVRP's description of the instance, in whole parts of a unit."""
-    import pyvrp
+def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.ProblemData":
+    """Return PyVRP's description of an instance, in whole parts of a unit.
 
-    nodes = len(demands)
+    Parameters
+    ----------
+    distances
+        All distances of the instance.
+
+    Raises
+    ------
+    ConfigError
+        A window is too narrow to be rounded.
+    """
+    import pyvrp as solver
+
+    nodes = len(distances)
     clients: list[dict[str, Any]] = [
-        {"location": node, "delivery": [demand]} for node, demand in enumerate(demands.tolist())
+        {"location": node, "delivery": [demand]}
+        for node, demand in enumerate(instance.demands.tolist())
     ]
     depot: dict[str, Any] = {"location": 0}
-    if ready is None or due is None or service is None:
-        parts = _parts(distances)
-        # The stubs of PyVRP misstate the type of matrices.
-        durations: Any = np.zeros((nodes, nodes), np.int64)
-    else:
+    parts = _parts(distances)
+    # The stubs of PyVRP misstate the type of matrices.
+    durations: Any = np.zeros((nodes, nodes), np.int64)
+    if instance.windows is not None:
+        ready, due, service = instance.windows.ready, instance.windows.due, instance.windows.service
         parts = _parts(distances, ready, due, service)
         durations = _rounded_up(distances, parts)
         opening, closing = _rounded_up(ready, parts).tolist(), _rounded_down(due, parts).tolist()
@@ -126,13 +173,14 @@ def _problem_data(
         ):
             client.update(tw_early=opens, tw_late=closes, service_duration=lasts)
         depot.update(tw_early=opening[0], tw_late=closing[0])
+    vehicles: dict[str, Any] = {"num_available": nodes - 1, "capacity": [instance.capacity]}
     costs: Any = np.rint(distances * parts).astype(np.int64)
-    return pyvrp.ProblemData(
+    return solver.ProblemData(
         # Travel is in the matrices; coordinates would only serve plots.
-        locations=[pyvrp.Location(0, 0)] * nodes,
-        clients=[pyvrp.Client(**client) for client in clients[1:]],
-        depots=[pyvrp.Depot(**depot)],
-        vehicle_types=[pyvrp.VehicleType(num_available=nodes - 1, capacity=[capacity])],
+        locations=[solver.Location(0, 0)] * nodes,
+        clients=[solver.Client(**client) for client in clients[1:]],
+        depots=[solver.Depot(**depot)],
+        vehicle_types=[solver.VehicleType(**vehicles)],
         distance_matrices=[costs],
         duration_matrices=[durations],
     )
