@@ -113,15 +113,6 @@ def _measure(nodes: Any, edges: Any, distances: Any, owners: Any) -> Any:
 
 
 @njit(cache=True)
-def depot_row(distances: Any, nodes: int) -> Any:
-    """Return the distances from the depot to the first ``nodes`` nodes."""
-    row = np.empty(nodes)
-    for node in range(nodes):
-        row[node] = leg_length(distances, 0, node)
-    return row
-
-
-@njit(cache=True)
 def show(state: Any, instance: Any) -> None:
     nodes, edges, upper_inputs, gains = state.nodes, state.edges, state.upper_inputs, state.gains
     marks, changed, integers, distances = (

@@ -8,7 +8,8 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.engine.orders import Order
 from specahd.engine.schedule import SMALL
-from specahd.engine.searches import DEMANDS, NOBODY, Arrays, Search
+from specahd.engine.searches import NOBODY, Arrays, Search
+from specahd.engine.state import DEMANDS
 from specahd.routing.base import IntArray
 from specahd.routing.distances import MATRIX
 from specahd.routing.geometry import along_curve

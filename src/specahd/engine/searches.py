@@ -10,12 +10,10 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.engine import capacitated, changes, links, naming, passes
 from specahd.engine.orders import Order, Report
-from specahd.engine.state import Instance, Span, State
+from specahd.engine.state import DEMANDS, Instance, Span, State, instance_for
 from specahd.routing.base import IntArray
 from specahd.routing.distances import CONVENTION, MATRIX
 
-DEMANDS = "demands"
-"""Name of an array that the block of a problem without vehicles does not have."""
 NOBODY = np.zeros(0, np.int64)
 """Group without customers, with which the upper program chooses the groups."""
 _STEP_SECONDS = 0.02
@@ -146,8 +144,4 @@ def _instance(arrays: Arrays) -> Instance:
     if CONVENTION in arrays:
         distances = arrays["coords"], int(arrays[CONVENTION][0])
     near = arrays["neighbours"], arrays["neighbour_distances"]
-    if DEMANDS not in arrays:
-        return Instance(distances, *near, np.zeros(0), np.zeros(0, np.int64), 0)
-    demands, capacity = arrays[DEMANDS], int(arrays["capacity"][0])
-    depot = capacitated.depot_row(distances, len(demands))
-    return Instance(distances, *near, depot, demands, capacity)
+    return instance_for(arrays, distances, *near)

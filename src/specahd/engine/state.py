@@ -1,13 +1,18 @@
 """Records of arrays for the loop (:mod:`specahd.engine.passes`)."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from specahd.core.loop_cache import njit
 from specahd.engine import changes, links
 from specahd.engine.random import refill, state_of
 from specahd.routing.base import IntArray
+from specahd.routing.kernels.distances import leg_length
 
+DEMANDS = "demands"
+"""Name of an array that the block of a problem without vehicles does not have."""
 NOISE = 4096
 """Number of random numbers from which the noise of positions is cut."""
 NOISE_PER_GROUP = 32
@@ -35,6 +40,24 @@ class Instance(NamedTuple):
     depot_distances: Any
     demands: Any
     capacity: int
+
+
+def instance_for(arrays: Mapping[str, Any], distances: Any, neighbours: Any, near: Any) -> Instance:
+    """Return the instance with these columns, and with lists of neighbours and their distances."""
+    if DEMANDS not in arrays:
+        return Instance(distances, neighbours, near, np.zeros(0), np.zeros(0, np.int64), 0)
+    demands, capacity = arrays[DEMANDS], int(arrays["capacity"][0])
+    depot = _depot_row(distances, len(demands))
+    return Instance(distances, neighbours, near, depot, demands, capacity)
+
+
+@njit(cache=True)
+def _depot_row(distances: Any, nodes: int) -> Any:
+    """Return the distances from the depot to the first ``nodes`` nodes."""
+    row = np.empty(nodes)
+    for node in range(nodes):
+        row[node] = leg_length(distances, 0, node)
+    return row
 
 
 class State(NamedTuple):

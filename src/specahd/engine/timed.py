@@ -1,13 +1,27 @@
-"""Functions of the VRPTW: routes with time windows."""
+"""Functions of the VRPTW: routes with time windows, and exchanges of their tails.
 
+A change of a route's times is propagated along the route only as far as times differ. The first
+change of a node after the removal of a group notes the node's old times, so that undoing the group
+needs no propagation.
+
+An exchange of tails is the 2-opt* of Potvin and Rousseau (Journal of the Operational Research
+Society 46, 1995): two routes are cut, and swap the parts behind the cuts. Removing and inserting
+groups makes this move only where a tail is as short as a group. A try draws two neighbours in
+different routes, and puts the later one directly behind the earlier one. Simulated annealing
+accepts an exchange as it accepts a group, but at a lower temperature: groups are inserted where
+that is cheap, while exchanges are drawn at random.
+"""
+
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from specahd.core.loop_cache import njit
-from specahd.engine import capacitated, interfaces, links, tail_exchange
+from specahd.engine import capacitated, interfaces, links
+from specahd.engine.changes import CURRENT, FREE, mark
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
+from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE, join
 from specahd.engine.programs import (
     DETOUR,
     DISTANCE_BEFORE,
@@ -20,10 +34,18 @@ from specahd.engine.programs import (
     groups_call,
     position_call,
 )
+from specahd.engine.random import uniform
 from specahd.engine.state import State
-from specahd.engine.times import CUSTOMER, GROUP, TOUCHED, backward, forward, refresh_route, touch
 from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import leg_length
+
+GROUP, TOUCHED, CUSTOMER = range(3)
+"""Indices of ``clock``, which counts groups, touched nodes and customers."""
+COOLER = 0.3
+"""Temperature of exchanges, as a share of the temperature of groups
+(benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
+_MOST = 10.0
+"""Detour, in temperatures, above which no exchange is accepted; this avoids the logarithm."""
 
 choose_groups = groups_call(interfaces.TIMED_GROUPS)
 choose = position_call(interfaces.TIMED_POSITIONS)
@@ -31,7 +53,6 @@ log_lines = capacitated.log_lines
 remove = capacitated.remove
 lacking = capacitated.lacking
 keep = capacitated.keep
-exchange_tails = tail_exchange.exchange_tails
 keep_best = capacitated.keep_best
 
 
@@ -53,7 +74,7 @@ class Times(NamedTuple):
     views
         The rows that upper programs receive, shape (4, n + 1); nothing else reads them.
     clock
-        The counters of :mod:`specahd.engine.times`.
+        The counters :data:`GROUP`, :data:`TOUCHED` and :data:`CUSTOMER`.
     """
 
     ready: Any
@@ -88,6 +109,76 @@ def timed(state: State, ready: FloatArray, due: FloatArray, service: FloatArray)
     for route in np.unique(customers[:, links.ROUTE]).tolist():
         refresh_route(state, route)
     return state
+
+
+@njit(cache=True)
+def refresh_route(state: Any, route: int) -> None:
+    """Compute all times of a route."""
+    nodes, edges, own = state.nodes, state.edges, state.own
+    ready, due, service, start, latest = own.ready, own.due, own.service, own.start, own.latest
+    customers = len(ready) - 1
+    terminal = customers + 1 + route
+    time = start[terminal]
+    node = nodes[terminal, BEHIND]
+    while node <= customers:
+        time = max(time + edges[node, BEFORE], ready[node])
+        start[node] = time
+        time += service[node]
+        node = nodes[node, BEHIND]
+    time = latest[terminal]
+    node = nodes[terminal, BEFORE]
+    while node <= customers:
+        time = min(due[node], time - edges[node, BEHIND] - service[node])
+        latest[node] = time
+        node = nodes[node, BEFORE]
+
+
+@inlined
+def touch(own: Any, node: int) -> None:
+    """Note the times of a node, unless they were noted since the group was removed."""
+    clock, stamps, noted, touched = own.clock, own.stamps, own.noted, own.touched
+    if stamps[node] != clock[GROUP]:
+        stamps[node] = clock[GROUP]
+        noted[node, 0] = own.start[node]
+        noted[node, 1] = own.latest[node]
+        touched[clock[TOUCHED]] = node
+        clock[TOUCHED] += 1
+
+
+@inlined
+def forward(state: Any, ahead: int) -> None:
+    """Propagate a new start of service at a node to the later nodes."""
+    nodes, edges, own = state.nodes, state.edges, state.own
+    ready, service, start = own.ready, own.service, own.start
+    customers = len(ready) - 1
+    time = start[ahead] + (0.0 if ahead > customers else service[ahead])
+    node = nodes[ahead, BEHIND]
+    while node <= customers:
+        time = max(time + edges[node, BEFORE], ready[node])
+        # Where a vehicle waited long enough, nothing changes from there on.
+        if time == start[node]:
+            break
+        touch(own, node)
+        start[node] = time
+        time += service[node]
+        node = nodes[node, BEHIND]
+
+
+@inlined
+def backward(state: Any, behind: int) -> None:
+    """Propagate a new latest start at a node to the earlier nodes."""
+    nodes, edges, own = state.nodes, state.edges, state.own
+    due, service, latest = own.due, own.service, own.latest
+    customers = len(due) - 1
+    time = latest[behind]
+    node = nodes[behind, BEFORE]
+    while node <= customers:
+        time = min(due[node], time - edges[node, BEHIND] - service[node])
+        if time == latest[node]:
+            break
+        touch(own, node)
+        latest[node] = time
+        node = nodes[node, BEFORE]
 
 
 @njit(cache=True)
@@ -238,3 +329,114 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
         start[node] = noted[node, 0]
         latest[node] = noted[node, 1]
     own.clock[TOUCHED] = 0
+
+
+@njit(cache=True)
+def _in_time(own: Any, ahead: int, behind: int, distance: float) -> Any:
+    """Return whether a node can follow another in time, given the distance between them."""
+    lasts = 0.0 if ahead >= len(own.ready) else own.service[ahead]
+    return own.start[ahead] + lasts + distance <= own.latest[behind]
+
+
+@njit(cache=True)
+def _load(nodes: Any, demands: Any, node: int) -> Any:
+    """Return the demands from a node to the end of its route."""
+    load = 0
+    while node < len(demands):
+        load += demands[node]
+        node = nodes[node, BEHIND]
+    return load
+
+
+@inlined
+def _assign(state: Any, terminal: int, route: int) -> None:
+    """Assign the customers before a terminal to its route, back to the first that has it."""
+    nodes = state.nodes
+    node = nodes[terminal, BEFORE]
+    while nodes[node, ROUTE] != route:
+        nodes[node, ROUTE] = route
+        mark(state, node)
+        node = nodes[node, BEFORE]
+
+
+@njit(cache=True)
+def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
+    """Try ``tries`` exchanges, each of two random neighbours; every customer must be on a route."""
+    nodes, edges, route_loads, integers = (
+        state.nodes,
+        state.edges,
+        state.route_loads,
+        state.integers,
+    )
+    neighbours, demands, depot_distances = (
+        instance.neighbours,
+        instance.demands,
+        instance.depot_distances,
+    )
+    generator, capacity, own = state.generator, instance.capacity, state.own
+    start = own.start
+    customers = len(demands) - 1
+    if neighbours.shape[1] == 0:
+        return
+    heat = COOLER * temperature
+    most = _MOST * heat
+    for _ in range(tries):
+        first = 1 + int(uniform(generator) * customers)
+        draw = uniform(generator)
+        # Nearer neighbours are drawn more often.
+        place = int(draw * draw * neighbours.shape[1])
+        second = neighbours[first, place]
+        if nodes[first, ROUTE] == nodes[second, ROUTE]:
+            continue
+        joint_distance = instance.neighbour_distances[first, place]
+        if start[first] > start[second]:
+            first, second = second, first
+        gone = edges[first, BEHIND] + edges[second, BEFORE]
+        if joint_distance - gone > most or not _in_time(own, first, second, joint_distance):
+            continue
+        # The other two ends, which get joined; each may be a terminal.
+        behind = nodes[first, BEHIND]
+        ahead = nodes[second, BEFORE]
+        if ahead > customers:
+            joined = 0.0 if behind > customers else depot_distances[behind]
+        elif behind > customers:
+            joined = depot_distances[ahead]
+        else:
+            joined = leg_length(instance.distances, ahead, behind)
+        detour = joint_distance + joined - gone
+        if detour > most or (detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator))):
+            continue
+        if not _in_time(own, ahead, behind, joined):
+            continue
+        route = nodes[first, ROUTE]
+        other = nodes[second, ROUTE]
+        more = _load(nodes, demands, second) - _load(nodes, demands, behind)
+        if route_loads[route] + more > capacity or route_loads[other] - more > capacity:
+            continue
+        route_loads[route] += more
+        route_loads[other] -= more
+        end = customers + 1 + route
+        other_end = customers + 1 + other
+        last = nodes[end, BEFORE]
+        other_last = nodes[other_end, BEFORE]
+        home = edges[end, BEFORE]
+        other_home = edges[other_end, BEFORE]
+        join(state, first, second, joint_distance)
+        join(state, other_last, end, other_home)
+        if behind > customers:
+            join(state, ahead, other_end, joined)
+        else:
+            join(state, ahead, behind, joined)
+            join(state, last, other_end, home)
+        _assign(state, end, route)
+        _assign(state, other_end, other)
+        mark(state, first)
+        mark(state, ahead)
+        forward(state, first)
+        forward(state, ahead)
+        backward(state, second)
+        backward(state, nodes[ahead, BEHIND])
+        state.costs[CURRENT] += detour
+        if nodes[other_end, BEHIND] == other_end:
+            state.free[integers[FREE]] = other
+            integers[FREE] += 1

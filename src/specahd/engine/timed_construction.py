@@ -11,13 +11,11 @@ import numpy as np
 from specahd.core.loop_cache import njit
 from specahd.engine import links, timed
 from specahd.engine.borrowed_views import borrowed
-from specahd.engine.capacitated import depot_row
 from specahd.engine.neighbours import nearest_neighbours
 from specahd.engine.programs import DETOUR
-from specahd.engine.state import Instance, Scratch, begun
+from specahd.engine.state import Scratch, begun, instance_for
 from specahd.engine.timed_neighbours import neighbours_in_time
 from specahd.routing.base import IntArray
-from specahd.routing.kernels.distances import distances_of
 
 CANDIDATES, NEIGHBOURS = 100, 40
 """Numbers of nearest nodes considered for each customer, and of those kept as the best in time."""
@@ -50,12 +48,10 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     nobody = np.zeros(0, np.int64)
     state = begun(nodes, edges, loads, free, count, nobody, 0.0, 0, own, customers)
     shape = instance.coords, instance.measure, instance.matrix
-    distances = distances_of(*shape)
     near = neighbours_in_time(
         *nearest_neighbours(*shape, CANDIDATES, depot=True), windows, NEIGHBOURS
     )
-    depot_distances, capacity = depot_row(distances, customers + 1), int(instance.capacity)
-    given = Instance(distances, *near, depot_distances, instance.demands, capacity)
+    given = instance_for(instance.columns, instance.kernel.distances, *near)
     most = 2 * near[0].shape[1] + 1
     log = np.zeros((1, 3), np.int32), np.zeros((1, 3))
     scratch = Scratch(nobody, *log, np.empty((6, most)), np.empty(most, np.int64), np.empty(0))

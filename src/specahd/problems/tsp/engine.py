@@ -7,8 +7,8 @@ import numpy as np
 
 from specahd.engine import interfaces, tour_strings, tours
 from specahd.engine.runner import LowerProgram, UpperProgram
-from specahd.engine.searches import DEMANDS, Search
-from specahd.engine.state import State
+from specahd.engine.searches import Search
+from specahd.engine.state import DEMANDS, State
 from specahd.routing.base import IntArray
 
 
