@@ -227,3 +227,15 @@ def improve(
     _search(uppers, lowers, choices, instance, state, span, given, scratch)
     # numba frees an array after its last use, and the use of borrowed views above does not count.
     scratch.group[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def insert_cheapest(order: Any, instance: Any, state: Any, scratch: Any) -> None:
+    """Insert each customer of an order where the detour is least; nothing is undone later."""
+    # The caller keeps the arrays alive.
+    instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
+    for customer in order:
+        count = find_positions(state, instance, scratch, customer, 1, np.inf)
+        chosen = np.argmin(scratch.found[DETOUR, :count])
+        last = chosen == count - 1
+        insert(state, instance, scratch, 0, customer, 1, chosen, last, 0.0)

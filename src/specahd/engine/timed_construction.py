@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.loop_cache import njit
 from specahd.engine import links, timed
-from specahd.engine.borrowed_views import borrowed
 from specahd.engine.neighbours import nearest_neighbours
-from specahd.engine.programs import DETOUR
+from specahd.engine.passes import insert_cheapest
 from specahd.engine.state import Scratch, begun, instance_for
 from specahd.engine.timed_neighbours import neighbours_in_time
 from specahd.routing.base import IntArray
@@ -55,18 +53,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     most = 2 * near[0].shape[1] + 1
     log = np.zeros((1, 3), np.int32), np.zeros((1, 3))
     scratch = Scratch(nobody, *log, np.empty((6, most)), np.empty(most, np.int64), np.empty(0))
-    _insert(order, given, state, scratch)
+    insert_cheapest(order, given, state, scratch)
     following = np.ascontiguousarray(nodes[:, links.BEHIND])
     found: IntArray = links.flat_routes(following, customers)
     return found
-
-
-@njit(cache=True, nogil=True)
-def _insert(order: Any, instance: Any, state: Any, scratch: Any) -> None:
-    # The caller keeps the arrays alive.
-    instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
-    for customer in order:
-        count = timed.find_positions(state, instance, scratch, customer, 1, np.inf)
-        chosen = np.argmin(scratch.found[DETOUR, :count])
-        last = chosen == count - 1
-        timed.insert(state, instance, scratch, 0, customer, 1, chosen, last, 0.0)
