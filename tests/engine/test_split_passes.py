@@ -7,6 +7,7 @@ import pytest
 from cases import Place, place_of, split
 
 from specahd.engine import changes, deliveries, links
+from specahd.engine.state import instance_for
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.vehicles.instance import VehicleInstance
 
@@ -138,7 +139,9 @@ def test_whole_loads_to_one_customer_stay_apart():
     ],
 )
 def test_deliveries_that_are_no_solution_are_refused(routes, given):
-    demands, matrix = np.array([0, 5, 5, 5]), np.ones((4, 4))
+    near = np.ones((4, 1), np.int64), np.ones((4, 1))
+    block = {"demands": np.array([0, 5, 5, 5]), "capacity": [10]}
+    instance = instance_for(block, np.ones((4, 4)), *near)
     arrays = np.array(routes, np.int64), np.array(given, np.int64)
     with pytest.raises(ValueError, match="Expected"):
-        deliveries.state_for(*arrays, matrix, demands, 10, 0)
+        deliveries.state_for(*arrays, instance, 0)

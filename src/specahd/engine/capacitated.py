@@ -27,7 +27,7 @@ from specahd.engine.programs import (
     groups_call,
     position_call,
 )
-from specahd.engine.state import MAX_SIZE, State, begun
+from specahd.engine.state import MAX_SIZE, Instance, State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import leg_length
 
@@ -39,7 +39,7 @@ class Loads(NamedTuple):
     """Fields that the CVRP adds to a state: none, since every state has the loads of its routes."""
 
 
-def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) -> State:
+def state_for(routes: IntArray, instance: Instance, seed: int) -> State:
     """Return the state that begins at a solution.
 
     Parameters
@@ -52,7 +52,7 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     ValueError
         A customer is missing, comes twice or does not exist.
     """
-    customers = len(demands) - 1
+    customers = len(instance.demands) - 1
     visited = routes[routes != 0]
     if len(visited) != customers or (np.sort(visited) != np.arange(1, customers + 1)).any():
         raise ValueError(f"Expected each customer from 1 to {customers} once.")
@@ -61,7 +61,7 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     used = np.arange(1, customers + 1)
     owners = np.zeros(customers + 1 + count, np.int64)
     owners[used] = used
-    return loaded(routes, demands, count, owners, used, distances, seed, Loads(), customers)
+    return loaded(routes, instance.demands, count, owners, used, instance, seed, Loads())
 
 
 def loaded(
@@ -70,10 +70,9 @@ def loaded(
     count: int,
     owners: IntArray,
     used: IntArray,
-    distances: Any,
+    instance: Instance,
     seed: int,
     own: Any,
-    customers: int,
 ) -> State:
     """Return the state that begins at a solution.
 
@@ -93,8 +92,8 @@ def loaded(
     edges = np.zeros((len(owners), 2))
     route_loads, free = np.zeros(count, np.int64), np.zeros(count, np.int64)
     left = links.load_routes(routes, nodes, route_loads, loads, free)
-    cost = _measure(nodes, edges, distances, owners)
-    return begun(nodes, edges, route_loads, free, left, used, cost, seed, own, customers)
+    cost = _measure(nodes, edges, instance.distances, owners)
+    return begun(instance, nodes, edges, route_loads, free, left, used, cost, seed, own)
 
 
 @njit(cache=True)

@@ -33,7 +33,7 @@ from specahd.engine.programs import (
     REST,
     position_call,
 )
-from specahd.engine.state import MAX_SIZE, State
+from specahd.engine.state import MAX_SIZE, Instance, State
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import leg_length
 
@@ -73,9 +73,7 @@ class Parts(NamedTuple):
     best_quantities: Any
 
 
-def state_for(
-    stops: IntArray, given: IntArray, distances: Any, demands: IntArray, capacity: int, seed: int
-) -> State:
+def state_for(stops: IntArray, given: IntArray, instance: Instance, seed: int) -> State:
     """Return the state that begins at a solution.
 
     Parameters
@@ -88,6 +86,7 @@ def state_for(
     ValueError
         A customer is given more or less than its demand, or does not exist.
     """
+    demands = instance.demands
     customers = len(demands) - 1
     received = np.zeros(customers + 1, np.int64)
     visited = stops != 0
@@ -102,7 +101,7 @@ def state_for(
         raise ValueError("Expected that each customer is given its demand.")
     used = np.arange(1, np.count_nonzero(stops) + 1)
     # Nodes and routes that a group leaves are free only after the group is accepted.
-    count = len(used) + customers + int(demands.sum()) // capacity + MAX_SIZE
+    count = len(used) + customers + int(demands.sum()) // instance.capacity + MAX_SIZE
     most = 2 * count
     owners = np.zeros(most + 1 + count, np.int64)
     quantities, more = np.zeros((2, most + 1), np.int64)
@@ -120,9 +119,7 @@ def state_for(
     )
     numbered = stops.copy()
     numbered[visited] = used
-    return capacitated.loaded(
-        numbered, quantities, count, owners, used, distances, seed, own, customers
-    )
+    return capacitated.loaded(numbered, quantities, count, owners, used, instance, seed, own)
 
 
 @njit(cache=True)

@@ -37,7 +37,6 @@ from specahd.engine.renumbered import RenumberedSearch, search_for
 from specahd.engine.searches import Search
 from specahd.programs.compiled import compiled, in_list, types_of
 from specahd.routing.base import IntArray
-from specahd.routing.distances import CONVENTION, MATRIX
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -207,11 +206,9 @@ class LowerProgram(EngineProgram):
         program = self.always("int(np.argmin(a0))")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         group = np.ones(1, np.int64)
-        both, routes = self._uppers.kind.example()
-        for array in (*both.values(), *routes):
-            array.flags.writeable = False
-        for without in (CONVENTION, MATRIX):
-            arrays = {name: array for name, array in both.items() if name != without}
+        for arrays, routes in self._uppers.kind.examples():
+            for array in (*arrays.values(), *routes):
+                array.flags.writeable = False
             with self._uppers.kind(arrays, routes, 0).compiling() as search:
                 search.run(self._uppers.nobody, program, order, group)
                 search.best_routes()

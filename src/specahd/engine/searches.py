@@ -10,7 +10,7 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.engine import capacitated, changes, links, naming, passes
 from specahd.engine.orders import Order, Report
-from specahd.engine.state import DEMANDS, Instance, Span, State, instance_for
+from specahd.engine.state import Instance, Span, State, examples, instance_for
 from specahd.routing.base import IntArray
 from specahd.routing.distances import CONVENTION, MATRIX
 
@@ -27,7 +27,7 @@ class Search:
     """A search: its instance, read from the block, and its state.
 
     This class is for vehicles of one capacity. Another problem derives a class that changes the
-    first state of a search, the form of its solutions, and :meth:`example`.
+    first state of a search, the form of its solutions, and :meth:`examples`.
 
     Parameters
     ----------
@@ -46,26 +46,14 @@ class Search:
         self._replaced = 0
 
     @staticmethod
-    def example() -> tuple[dict[str, Any], list[IntArray]]:
-        """Return the block of an instance of two customers, and routes of a solution.
-
-        Loops are compiled for it. It has distances in both forms that a block may have.
-        """
-        arrays: dict[str, Any] = {
-            "coords": np.arange(6.0).reshape(3, 2),
-            DEMANDS: np.array([0, 1, 1]),
-            "capacity": np.array([2]),
-            "neighbours": np.array([[1], [2], [1]]),
-            "neighbour_distances": np.ones((3, 1)),
-            MATRIX: np.ones((3, 3)),
-            CONVENTION: np.zeros(1, np.int64),
-        }
-        return arrays, [np.array([1, 0, 2])]
+    def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
+        """Yield the blocks of :func:`specahd.engine.state.examples`, and routes of a solution."""
+        for arrays in examples():
+            yield arrays, [np.array([1, 0, 2])]
 
     def state_from(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
         """Return the state that begins at a solution."""
-        distances, demands = self._instance.distances, self._instance.demands
-        return capacitated.state_for(routes[0], distances, demands, seed)
+        return capacitated.state_for(routes[0], self._instance, seed)
 
     @contextmanager
     def compiling(self) -> Iterator[Self]:

@@ -1,6 +1,6 @@
 """Records of arrays for the loop (:mod:`specahd.engine.passes`)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from specahd.core.loop_cache import njit
 from specahd.engine import changes, links
 from specahd.engine.random import refill, state_of
 from specahd.routing.base import IntArray
+from specahd.routing.distances import CONVENTION, MATRIX
 from specahd.routing.kernels.distances import leg_length
 
 DEMANDS = "demands"
@@ -49,6 +50,22 @@ def instance_for(arrays: Mapping[str, Any], distances: Any, neighbours: Any, nea
     demands, capacity = arrays[DEMANDS], int(arrays["capacity"][0])
     depot = _depot_row(distances, len(demands))
     return Instance(distances, neighbours, near, depot, demands, capacity)
+
+
+def examples() -> Iterator[dict[str, Any]]:
+    """Yield blocks of an instance of two customers, one of each form that a block may have.
+
+    Loops are compiled for them, and for no other types of arrays.
+    """
+    for distances in ({MATRIX: np.ones((3, 3))}, {CONVENTION: np.zeros(1, np.int64)}):
+        yield {
+            "coords": np.arange(6.0).reshape(3, 2),
+            DEMANDS: np.array([0, 1, 1]),
+            "capacity": np.array([2]),
+            "neighbours": np.array([[1], [2], [1]]),
+            "neighbour_distances": np.ones((3, 1)),
+            **distances,
+        }
 
 
 @njit(cache=True)
@@ -131,6 +148,7 @@ class Span(NamedTuple):
 
 
 def begun(
+    instance: Instance,
     nodes: Any,
     edges: Any,
     loads: Any,
@@ -140,7 +158,6 @@ def begun(
     cost: float,
     seed: int,
     own: Any,
-    customers: int,
 ) -> State:
     """Return the initial state of a search: its solution is the best, upper inputs are not set.
 
@@ -154,6 +171,7 @@ def begun(
     generator = state_of(seed)
     noise = np.empty(NOISE + 2 * 1024)
     refill(generator, noise, 0, len(noise))
+    size = len(instance.neighbours)
     marks, changed = np.zeros((2, 2, len(nodes)), np.int32)
     marks[changes.CHANGES, used] = 1
     changed[0, : len(used)] = used
@@ -161,7 +179,7 @@ def begun(
     integers[changes.FREE], integers[changes.CHANGED] = left, len(used)
     return State(
         *(nodes, edges, loads, free),
-        *(np.zeros((4, customers + 1), np.int64), np.zeros(customers + 1)),
+        *(np.zeros((4, size), np.int64), np.zeros(size)),
         *(marks, changed, nodes[:, links.BEHIND].copy(), generator, noise),
         *(np.array([cost, cost]), np.zeros(changes.COUNTS, np.int64), integers, own),
     )

@@ -44,12 +44,12 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     # Nothing is undone. All stamps equal the current group's number, so that no times are noted.
     own = timed.times_for(windows.ready, windows.due - margin, windows.service, size)
     nobody = np.zeros(0, np.int64)
-    state = begun(nodes, edges, loads, free, count, nobody, 0.0, 0, own, customers)
     shape = instance.coords, instance.measure, instance.matrix
     near = neighbours_in_time(
         *nearest_neighbours(*shape, CANDIDATES, depot=True), windows, NEIGHBOURS
     )
     given = instance_for(instance.columns, instance.kernel.distances, *near)
+    state = begun(given, nodes, edges, loads, free, count, nobody, 0.0, 0, own)
     most = 2 * near[0].shape[1] + 1
     log = np.zeros((1, 3), np.int32), np.zeros((1, 3))
     scratch = Scratch(nobody, *log, np.empty((6, most)), np.empty(most, np.int64), np.empty(0))

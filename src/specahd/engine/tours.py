@@ -22,7 +22,7 @@ from specahd.engine.programs import (
     groups_call,
     position_call,
 )
-from specahd.engine.state import State, begun
+from specahd.engine.state import Instance, State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import leg_length
 
@@ -51,7 +51,7 @@ class Tour(NamedTuple):
     places: int
 
 
-def state_for(tour: IntArray, distances: Any, places: int, seed: int) -> State:
+def state_for(tour: IntArray, instance: Instance, places: int, seed: int) -> State:
     """Return the state that begins at a tour.
 
     Parameters
@@ -64,14 +64,15 @@ def state_for(tour: IntArray, distances: Any, places: int, seed: int) -> State:
     ValueError
         A node is missing, comes twice or does not exist.
     """
-    size = len(distances[0] if isinstance(distances, tuple) else distances)
+    size = len(instance.neighbours)
     if len(tour) != size - 1 or (np.sort(tour) != np.arange(1, size)).any():
         raise ValueError(f"Expected each node from 1 to {size - 1} once.")
     nodes = np.zeros((size, 2), np.int32)
     edges = np.zeros(size)
-    cost = _load_tour(tour, nodes, edges, distances)
+    cost = _load_tour(tour, nodes, edges, instance.distances)
     nothing, own = np.zeros(0, np.int64), Tour(places)
-    return begun(nodes, edges, nothing, nothing, 0, np.arange(size), cost, seed, own, size - 1)
+    used = np.arange(size)
+    return begun(instance, nodes, edges, nothing, nothing, 0, used, cost, seed, own)
 
 
 @njit(cache=True)

@@ -1,6 +1,6 @@
 """Runners of SDVRP programs in the engine's process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ class SplitSearch(Search):
     numbered = False
 
     @staticmethod
-    def example() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, routes = Search.example()
-        return arrays, [*routes, np.array([1, 0, 1])]
+    def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
+        for arrays, routes in Search.examples():
+            yield arrays, [*routes, np.array([1, 0, 1])]
 
     def __init__(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> None:
         capacity, demands = int(arrays["capacity"][0]), arrays[DEMANDS]
@@ -30,8 +30,7 @@ class SplitSearch(Search):
         super().__init__({**arrays, DEMANDS: demands}, kept, seed)
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        distances, *_, demands, capacity = self._instance
-        return deliveries.state_for(routes[0], routes[1], distances, demands, capacity, seed)
+        return deliveries.state_for(routes[0], routes[1], self._instance, seed)
 
     def best_routes(self) -> tuple[IntArray, ...]:
         customers, given = deliveries.flat_deliveries(self._state)

@@ -1,6 +1,6 @@
 """Runners of TSP programs in the engine's process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,14 @@ class TourSearch(Search):
     numbered = False
 
     @staticmethod
-    def example() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, _ = Search.example()
-        del arrays[DEMANDS], arrays["capacity"]
-        return arrays, [np.array([2, 1])]
+    def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
+        for arrays, _ in Search.examples():
+            del arrays[DEMANDS], arrays["capacity"]
+            yield arrays, [np.array([2, 1])]
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         places = min(tours.PLACES, arrays["neighbours"].shape[1])
-        return tours.state_for(routes[0], self._instance.distances, places, seed)
+        return tours.state_for(routes[0], self._instance, places, seed)
 
     def best_routes(self) -> tuple[IntArray, ...]:
         return (tours.flat_tour(self._state.best),)

@@ -1,6 +1,6 @@
 """Runners of VRPTW programs in the engine's process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ class TimedSearch(Search):
     """A search with time windows."""
 
     @staticmethod
-    def example() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, routes = Search.example()
-        windows = zip(_TIMES, (0.0, 100.0, 0.0), strict=True)
-        return {**arrays, **{name: np.full(3, time) for name, time in windows}}, routes
+    def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
+        for arrays, routes in Search.examples():
+            windows = zip(_TIMES, (0.0, 100.0, 0.0), strict=True)
+            yield {**arrays, **{name: np.full(3, time) for name, time in windows}}, routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         state = super().state_from(arrays, routes, seed)

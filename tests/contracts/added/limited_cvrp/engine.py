@@ -1,6 +1,6 @@
 """What runs programs in the engine's process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ class LimitedSearch(Search):
     """A search for routes of limited length."""
 
     @staticmethod
-    def example() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, routes = Search.example()
-        return {**arrays, "longest": np.array([100.0])}, routes
+    def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
+        for arrays, routes in Search.examples():
+            yield {**arrays, "longest": np.array([100.0])}, routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         state = super().state_from(arrays, routes, seed)
