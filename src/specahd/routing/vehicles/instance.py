@@ -214,9 +214,10 @@ def _out_of_time(instance: VehicleInstance, path: Path) -> None:
     windows = instance.windows
     if windows is None:
         return
-    travel = instance.between(0, np.arange(instance.size + 1))
-    start = np.maximum(windows.ready[0] + travel, windows.ready)
-    late = (start > windows.due) | (start + windows.service + travel > windows.due[0])
+    nodes = np.arange(instance.size + 1)
+    start = np.maximum(windows.ready[0] + instance.between(0, nodes), windows.ready)
+    returns = start + windows.service + instance.between(nodes, 0)
+    late = (start > windows.due) | (returns > windows.due[0])
     for node in np.flatnonzero(late).tolist():
         opens, closes = windows.ready[node] / instance.parts, windows.due[node] / instance.parts
         raise FileError(

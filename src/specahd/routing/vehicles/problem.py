@@ -235,8 +235,8 @@ def _quantity(demands: Sequence[int], stop: Any) -> int:
 def _free(instance: Any, ends: Sequence[int]) -> NDArray[np.bool_]:
     """Return for each pair of ends whether the way between them is as long as by the depot."""
     nodes = np.array(ends)
-    home, between = instance.between(nodes, 0), instance.between(nodes[:, None], nodes[None])
-    ways = home[:, None] + home
+    between = instance.between(nodes[:, None], nodes[None])
+    ways = instance.between(nodes, 0)[:, None] + instance.between(0, nodes)
     found: NDArray[np.bool_] = np.abs(between - ways) <= _ROUNDING * ways
     return found
 

@@ -165,7 +165,7 @@ class _TimedRoutes(_Routes):
         self._times = self._ready, self._due, self._service = [
             self.of_region(arrays[name]) for name in _TIMES
         ]
-        self._home: FloatArray = self.distances[0]
+        self._home: FloatArray = self.distances[:, 0].copy()
         self._time = self._opening = float(self._ready[0])
         self._closing = float(self._due[0])
         self._waiting = np.ones(len(self.nodes), dtype=bool)
