@@ -5,6 +5,7 @@ import pytest
 
 from offered import PROBLEMS, problem
 from problems.described import described
+from problems.instances import instance_of, line
 
 WINDOWS = """SERVICE_TIME_SECTION
 1 0
@@ -52,3 +53,14 @@ def test_explicit_instance_gets_coordinates(name, data, tmp_path):
     np.testing.assert_array_equal(again.coords, first.coords)
     np.testing.assert_array_equal(again.matrix, first.matrix)
     assert problem(name).dumps(again) == problem(name).dumps(first)
+
+
+def test_the_instance_of_some_nodes_has_all_of_their_fields():
+    whole = line("vrptw")
+    part = whole.at([0, 3, 1], np.array([0, 5, 6]))
+    assert (part.size, part.coords[:, 0].tolist()) == (2, [0, 30, 10])
+    assert part.windows.due.tolist() == [100, 60, 80]
+    split = instance_of("sdvrp", [[0, 0], [10, 0]], [0, 12], matrix=np.array([[0, 7.0], [7, 0]]))
+    pieces = split.at([0, 1, 1], np.array([0, 10, 2]))
+    assert pieces.matrix.tolist() == [[0, 7, 7], [7, 0, 0], [7, 0, 0]]
+    assert problem("cvrp").check(pieces, ((1,), (2,))) == ()
