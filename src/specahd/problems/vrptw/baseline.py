@@ -5,7 +5,6 @@ from itertools import chain, product
 
 import numpy as np
 
-from specahd.engine.timed_construction import inserted
 from specahd.routing.base import FloatArray
 from specahd.routing.distances import ComputedDistances, is_computed
 from specahd.routing.geometry import Convention
@@ -48,6 +47,9 @@ def cheapest(instance: VehicleInstance) -> Solution:
     are considered, so the whole takes O(n log n), without a matrix. Ties go to the lowest
     index and to the nearest neighbour.
     """
+    # It imports the engine's loops, which small instances do not need.
+    from specahd.engine.timed_construction import inserted
+
     depot_distances = instance.between(0, np.arange(instance.size + 1))
     order = 1 + np.argsort(-depot_distances[1:], kind="stable")
     # To find out whether unrounded distances are integers, all would have to be computed.
