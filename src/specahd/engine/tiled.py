@@ -47,13 +47,7 @@ class _Tile:
     repairs: int = 0
 
     def take(self, answer: tuple[IntArray, ...]) -> int:
-        """Read the answer of the process; return the repairs that it made since the last one.
-
-        Raises
-        ------
-        ValueError
-            The answer cannot be read.
-        """
+        """Read the answer of the process; return the repairs that it made since the last one."""
         encoded, self.current, *better = answer
         report = Report.decode(encoded)
         done, self.repairs = report.repairs - self.repairs, report.repairs

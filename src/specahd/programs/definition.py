@@ -73,13 +73,7 @@ _INEXACT = (float, complex, np.inexact)
 
 
 def _admit(element: Any) -> None:
-    """Refuse an element whose hash may differ from run to run.
-
-    Raises
-    ------
-    TypeError
-        It is neither a number nor a string nor a tuple or frozenset of them, or it is NaN.
-    """
+    """Refuse an element whose hash may differ from run to run."""
     kind = type(element)
     if kind in _EXACT or kind is frozenset or issubclass(kind, np.integer):
         return
@@ -95,13 +89,7 @@ def _admit(element: Any) -> None:
 
 
 def _admitted(elements: Iterable[Any]) -> Iterable[Any]:
-    """Check the elements of a set and return them; sets and dicts are returned as they are.
-
-    Raises
-    ------
-    TypeError
-        One of them is refused by :func:`_admit`.
-    """
+    """Check the elements of a set and return them; sets and dicts are returned as they are."""
     if isinstance(elements, set | frozenset):
         return elements
     kept = elements if isinstance(elements, dict) else list(elements)

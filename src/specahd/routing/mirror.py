@@ -185,13 +185,7 @@ class _Work:
         pooch.get_logger().setLevel("ERROR")
 
     def fetch_file(self, entry: ManifestEntry) -> str | None:
-        """Fetch one file; return the reason if the mirror's file is refused, else None.
-
-        Raises
-        ------
-        RunFailed
-            The file did not arrive.
-        """
+        """Fetch one file; return the reason if the mirror's file is refused, else None."""
         address = self._mirror.address(entry)
         attempts = self._mirror.attempts if self._mirror.remote else 1
         for attempt in range(1, attempts + 1):

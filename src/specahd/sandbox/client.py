@@ -179,13 +179,7 @@ class SandboxClient:
             raise ZygoteLost from None
 
     def _line(self) -> bytes:
-        """Wait for a line from the zygote.
-
-        Raises
-        ------
-        OSError
-            The zygote is gone, stopped, or does not answer in time.
-        """
+        """Wait for a line from the zygote."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         deadline, stopped = time.monotonic() + self._patience, 0

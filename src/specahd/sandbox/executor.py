@@ -218,13 +218,7 @@ class _Worker:
             raise answer
 
     def call(self, order: bytes) -> bytes:
-        """Return the worker's reply, as :func:`handle_order` makes it.
-
-        Raises
-        ------
-        EOFError, OSError
-            The process is gone; the next call forks another one.
-        """
+        """Return the worker's reply, as :func:`handle_order` makes it."""
         self.busy = True
         try:
             if not self._process.is_alive():

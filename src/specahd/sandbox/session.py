@@ -255,15 +255,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         raise ProcessLost
 
     def _receive(self, seconds: float) -> Result:
-        """Return the child's reply, or the outcome of a missing or invalid reply; end that child.
-
-        Raises
-        ------
-        ChildLost
-            The system killed the child, alone or with its zygote.
-        RunFailed
-            The child could not be prepared for a program.
-        """
+        """Return the child's reply, or the outcome of a missing or bad one; end that child."""
         assert self._child is not None
         try:
             result = self._child.receive(seconds)

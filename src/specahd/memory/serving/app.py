@@ -311,13 +311,7 @@ class EmbeddingService:
 async def _while_connected(
     request: Request, batcher: Batcher, texts: Sequence[str]
 ) -> tuple[Vectors, int]:
-    """Embed the texts; stop if the client disconnects.
-
-    Raises
-    ------
-    ClientDisconnect
-        The client disconnected.
-    """
+    """Embed the texts; stop if the client disconnects."""
     work = asyncio.create_task(batcher.embed(texts))
     # The only message after the body is that the client disconnected.
     gone = asyncio.ensure_future(request.receive())
