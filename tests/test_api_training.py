@@ -107,6 +107,47 @@ def test_one_level_alone(api_run, tmp_path, level):
         assert frozen.upper.id == "upper-seed"
 
 
+def test_a_search_begins_with_the_programs_of_a_run_in_place_of_those_by_hand(api_run, tmp_path):
+    train = partial(api.train, pools=api_run / "pools")
+    building = api.make_problem("cvrp", repair="construct")
+    best = train(building, method="eoh_s", budget=SMALL, out=tmp_path / "best")
+    evolved = {program.source for program in thaw(best.checkpoint).repertoire}
+    unsearched = replace(SMALL, programs=0)
+    for seeds in ("single", "varied"):
+        settings = api.Settings(seeds=seeds, programs=str(tmp_path / "best"))
+        out = tmp_path / seeds
+        train("cvrp", budget=unsearched, settings=settings, out=out)
+        frozen = thaw(out / "checkpoint")
+        seed, *others = sorted(frozen.repertoire, key=lambda one: one.id != "lower-seed")
+        assert others
+        assert {one.source for one in others} <= evolved
+        assert all(one.id.startswith("lower-given-1-") for one in others)
+        assert {one.contract for one in (seed, *others)} == {"append"}
+        # A resumed run must get the same programs.
+        given = next(journal.read_records(out / "journal.jsonl"))
+        sums = (best.checkpoint / "SHA256SUMS").read_text()
+        assert given == {"record": "given", "programs": sums}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        (
+            "cvrp",
+            {"repair": "insertion"},
+            r"search\.programs=.*: .* must be called select_position",
+        ),
+        ("tsp", {}, r"^search\.programs is a checkpoint of cvrp, not of tsp\.$"),
+    ],
+)
+def test_programs_for_something_else_are_refused(api_run, tmp_path, name, options, sentence):
+    settings = api.Settings(programs=str(api_run / "run"))
+    problem = api.make_problem(name, **options)
+    with pytest.raises(ConfigError, match=sentence):
+        api.train(problem, settings=settings, out=tmp_path / "run", pools=api_run / "pools")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("name", COMPOSED)
 def test_a_method_sets_the_options_of_other_groups_as_for_the_command(name, problem):

@@ -58,7 +58,9 @@ WRONG = {
     "sandbox.require": ["perhaps"],
 }
 # Any text, a whole group, or what only goes with another value.
-UNRANGED = {"pools.dir", "budget.name", "search.repertoire", "search.penalty"}
+UNRANGED = {
+    *("pools.dir", "budget.name", "search.programs", "search.repertoire", "search.penalty"),
+}
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,8 @@ def test_a_repertoire_is_given_to_the_upper_level_only():
         Settings(levels="upper")
     with pytest.raises(ConfigError, match=r"search\.levels=upper with search\.repertoire"):
         Settings(repertoire="run/checkpoint")
+    with pytest.raises(ConfigError, match=r"levels=both or lower with search\.programs, got upper"):
+        Settings(levels="upper", repertoire="run/checkpoint", programs="run")
 
 
 @pytest.mark.parametrize("workers", [0, 65, True, 2.5, None, "2"])

@@ -22,6 +22,7 @@ from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings
 from specahd.design.candidates import Candidate, best_candidate
+from specahd.design.coupled import contracts_of
 from specahd.design.makers import check_rounds
 from specahd.evaluation.rows import PoolSummary, summarise, write_example, write_rows
 from specahd.llm.recorded import Recorded
@@ -143,8 +144,8 @@ class TrainingPlan:
 
     @property
     def given(self) -> Path | None:
-        """The directory of the checkpoint whose repertoire is kept; None if none is given."""
-        given = self.settings.repertoire
+        """The directory of the checkpoint whose programs are kept, or begun with; None: no such."""
+        given = self.settings.repertoire or self.settings.programs
         return None if given is None else located(Path(given))
 
     def check_bounds(self, *, repeat: bool = False) -> None:
@@ -197,12 +198,14 @@ class TrainingPlan:
         """
         given = None if self.given is None else thaw(self.given)
         if given is not None:
+            option = "programs" if self.settings.repertoire is None else "repertoire"
             if given.problem != self.problem.name:
                 raise ConfigError(
-                    f"search.repertoire is a checkpoint of {given.problem}, "
+                    f"search.{option} is a checkpoint of {given.problem}, "
                     f"not of {self.problem.name}."
                 )
-            given.admit(self.problem)
+            if self.settings.repertoire is not None:
+                given.admit(self.problem)
         if self.problem.operator.whole and self.settings.levels == "upper":
             raise ConfigError(
                 "Expected search.levels=lower where regions are whole instances, got upper."
@@ -210,11 +213,12 @@ class TrainingPlan:
         self.check_bounds(repeat=repeat)
         check_rounds(self.method)
         rounds: Any = self.method.func
-        portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
+        kept = given if self.settings.repertoire else None
+        portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(kept and kept.portfolio)
         check_extensions(
             self.problem, self.settings, portfolio=portfolio, judged_singly=rounds.judged_singly
         )
-        by_level = contracts(self.problem.operator, varied=self.settings.seeds == "varied")
+        by_level = contracts_of(self.problem, self.settings, given)
         for level, contract in by_level.items():
             memory = self.memories[level]
             for program in contract.seeds:
@@ -367,9 +371,10 @@ def _search(
         ) as engine,
     ):
         if plan.given is not None:
-            # A resumed run must get the same repertoire.
+            # A resumed run must get the same programs.
             sums = (plan.given / SUMS).read_text()
-            journal.samples.append({"record": "given", "repertoire": sums})
+            option = "programs" if plan.settings.repertoire is None else "repertoire"
+            journal.samples.append({"record": "given", option: sums})
         for record in subset_records(plan):
             journal.samples.append(record)
         method = plan.method(

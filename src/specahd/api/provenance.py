@@ -28,7 +28,7 @@ def provenance(plan: Any) -> dict[str, Any]:
     dict
         ``seed``; ``method`` with all of its options; ``memory`` by level; ``budget``, ``search``
         and ``limits`` with their options; ``pools``: their seed and the SHA-256 of their
-        manifest. A given repertoire is recorded as the SHA-256 of its ``SHA256SUMS``.
+        manifest. A given checkpoint is recorded as the SHA-256 of its ``SHA256SUMS``.
 
     Raises
     ------
@@ -49,7 +49,8 @@ def provenance(plan: Any) -> dict[str, Any]:
         if stated.newer and described["search"][option] == getattr(plain, option):
             del described["search"][option]
     if plan.given is not None:
-        described["search"]["repertoire"] = digest(plan.given)
+        option = "programs" if plan.settings.repertoire is None else "repertoire"
+        described["search"][option] = digest(plan.given)
     return {
         **described,
         "seed": plan.seed,

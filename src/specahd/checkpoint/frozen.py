@@ -11,7 +11,7 @@ it is used. The hashes show that no file was altered by accident; they do not sh
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from specahd.checkpoint.manifest import (
     verify_checksums,
     write_checksums,
 )
+from specahd.core.contract import Contract
 from specahd.core.errors import CheckpointError
 from specahd.core.folders import atomic_folder
 from specahd.core.plain import printable
@@ -85,6 +86,32 @@ class Checkpoint:
     def programs(self) -> tuple[Program, ...]:
         """All programs, the upper ones first."""
         return (*self.uppers, *self.repertoire)
+
+    def beginners(self, contract: Contract) -> tuple[Program, ...]:
+        """Return the repertoire as programs that a search for a contract begins with.
+
+        The contract may have another ``id`` than theirs, but its function has the same name and
+        arguments, as those of ``append`` and ``construct`` have.
+
+        Raises
+        ------
+        CheckpointError
+            The guard refuses a program for the contract, or only the seed program is there.
+        """
+        found = []
+        for program in self.repertoire:
+            objection = guard(program.source, contract.name, contract.arguments)
+            if objection is not None:
+                raise CheckpointError(
+                    f"The checkpoint's program {program.id} is none for {contract.id}: {objection}"
+                )
+            if program.source != contract.seed.source:
+                name = f"{contract.level}-given-{program.id.removeprefix(f'{program.level}-')}"
+                source, idea = program.source, program.idea
+                found.append(replace(contract.seed, id=name, source=source, idea=idea))
+        if not found:
+            raise CheckpointError("The checkpoint holds no lower program but the seed program.")
+        return tuple(found)
 
     def system(self, asked: RepairOptions = RepairOptions()) -> RepairSystem:  # noqa: B008  frozen
         """Return the repair system, with the options of ``asked`` instead of the trained ones."""

@@ -79,7 +79,8 @@ class Penalty:
 class Settings:
     """Options of a search (``search``).
 
-    Each field has its description. ``repertoire`` is for ``levels="upper"`` only. ``beta`` and
+    Each field has its description. ``repertoire`` is for ``levels="upper"`` only, ``programs``
+    for the others; each names a checkpoint or the directory of its run. ``beta`` and
     ``repertoire_size`` are β and q of J, ``neighbours`` is k of the router, ``cells`` is B_L.
 
     Raises
@@ -91,6 +92,9 @@ class Settings:
     levels: str = option("both", "which are searched: both, lower, upper", choices=LEVELS)
     repertoire: str | None = option(
         None, "the checkpoint whose repertoire search.levels=upper keeps"
+    )
+    programs: str | None = option(
+        None, "a run: the lower search begins with its programs, not those by hand", newer=True
     )
     lag: int = option(8, "samples in flight at most; part of the experiment", 1)
     samplers: int = option(
@@ -139,6 +143,10 @@ class Settings:
             raise ConfigError(
                 "Expected search.levels=upper with search.repertoire, which freezes "
                 f"the lower level, got search.levels={self.levels}."
+            )
+        if self.programs is not None and self.levels == "upper":
+            raise ConfigError(
+                "Expected search.levels=both or lower with search.programs, got upper."
             )
         if self.passes < self.uppers:
             raise ConfigError(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from specahd.checkpoint.frozen import Checkpoint
 from specahd.core.budget import Budget
-from specahd.core.errors import RunFailed
+from specahd.core.contract import Contract
+from specahd.core.errors import CheckpointError, ConfigError, RunFailed
 from specahd.core.events import Observer, RoundEnd
 from specahd.core.options import Option
 from specahd.core.plain import to_tuples
@@ -68,7 +69,8 @@ class Coupled:
     budget
         How the tickets are split over rounds and levels.
     given
-        The checkpoint with the repertoire to keep, for ``levels=upper``.
+        The checkpoint with the repertoire to keep, for ``levels=upper``; or, with
+        ``search.programs``, the one with whose programs the lower search begins.
     cases, limits
         The run's cases and the limits of programs, for the facts in prompts.
     """
@@ -108,9 +110,10 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._contracts = contracts(problem.operator, varied=settings.seeds == "varied")
+        self._contracts = contracts_of(problem, settings, given)
         seeds = self._contracts[Level.UPPER].seeds
         self._uppers = seeds[: settings.uppers] if settings.uppers > 1 else seeds[-1:]
+        given = given if settings.repertoire else None
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
         self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
         self._portfolio = given.portfolio if given else False
@@ -359,3 +362,23 @@ def recorded_task(record: Task) -> RepairTask:
     """Return the task of a :meth:`~specahd.repair.responses.RepairTask.record`."""
     region, descriptor = Region(tuple(record.nodes)), tuple(record.descriptor)
     return RepairTask(record.key, record.case, region, descriptor, to_tuples(record.solution))
+
+
+def contracts_of(
+    problem: AnyProblem, settings: Settings, given: Checkpoint | None
+) -> dict[Level, Contract]:
+    """Return the contract of each level, with the programs that its search begins with.
+
+    Raises
+    ------
+    ConfigError
+        ``search.programs`` has no programs for this problem's operator.
+    """
+    found = contracts(problem.operator, varied=settings.seeds == "varied")
+    if settings.programs is not None and given is not None:
+        lower = found[Level.LOWER]
+        try:
+            found[Level.LOWER] = replace(lower, others=given.beginners(lower))
+        except CheckpointError as error:
+            raise ConfigError(f"search.programs={settings.programs}: {error}") from None
+    return found
