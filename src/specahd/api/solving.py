@@ -71,14 +71,17 @@ def construct_start(
     stopped
         Returns whether the user has stopped the search.
     """
-    began = time.monotonic()
-    most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
-
     # Imported here: the search, which also imports numba, is imported by now.
     from numba.core.event import install_listener
+    from numba.core.registry import cpu_target
 
     from specahd.core.compilation import CompilationClock
 
+    # numba reads its registries with the first loop, a third of a second that is no construction.
+    cpu_target.target_context.refresh()
+    cpu_target.typing_context.refresh()
+    began = time.monotonic()
+    most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
     compiling = CompilationClock()
 
     def spent() -> float:
