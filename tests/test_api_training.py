@@ -114,7 +114,7 @@ def test_a_search_begins_with_the_programs_of_a_run_in_place_of_those_by_hand(ap
     evolved = {program.source for program in thaw(best.checkpoint).repertoire}
     unsearched = replace(SMALL, programs=0)
     for seeds in ("single", "varied"):
-        settings = api.Settings(seeds=seeds, programs=str(tmp_path / "best"))
+        settings = api.Settings(seeds=seeds, initial_programs=str(tmp_path / "best"))
         out = tmp_path / seeds
         train("cvrp", budget=unsearched, settings=settings, out=out)
         frozen = thaw(out / "checkpoint")
@@ -126,7 +126,7 @@ def test_a_search_begins_with_the_programs_of_a_run_in_place_of_those_by_hand(ap
         # A resumed run must get the same programs.
         given = next(journal.read_records(out / "journal.jsonl"))
         sums = (best.checkpoint / "SHA256SUMS").read_text()
-        assert given == {"record": "given", "programs": sums}
+        assert given == {"record": "given", "initial_programs": sums}
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,13 @@ def test_a_search_begins_with_the_programs_of_a_run_in_place_of_those_by_hand(ap
         (
             "cvrp",
             {"repair": "insertion"},
-            r"search\.programs=.*: .* must be called select_position",
+            r"search\.initial_programs=.*: .* must be called select_position",
         ),
-        ("tsp", {}, r"^search\.programs is a checkpoint of cvrp, not of tsp\.$"),
+        ("tsp", {}, r"^search\.initial_programs is a checkpoint of cvrp, not of tsp\.$"),
     ],
 )
 def test_programs_for_something_else_are_refused(api_run, tmp_path, name, options, sentence):
-    settings = api.Settings(programs=str(api_run / "run"))
+    settings = api.Settings(initial_programs=str(api_run / "run"))
     problem = api.make_problem(name, **options)
     with pytest.raises(ConfigError, match=sentence):
         api.train(problem, settings=settings, out=tmp_path / "run", pools=api_run / "pools")

@@ -59,7 +59,7 @@ WRONG = {
 }
 # Any text, a whole group, or what only goes with another value.
 UNRANGED = {
-    *("pools.dir", "budget.name", "search.programs", "search.repertoire", "search.penalty"),
+    *("pools.dir", "budget.name", "search.initial_programs", "search.repertoire", "search.penalty"),
 }
 
 
@@ -83,8 +83,8 @@ def test_a_repertoire_is_given_to_the_upper_level_only():
         Settings(levels="upper")
     with pytest.raises(ConfigError, match=r"search\.levels=upper with search\.repertoire"):
         Settings(repertoire="run/checkpoint")
-    with pytest.raises(ConfigError, match=r"levels=both or lower with search\.programs, got upper"):
-        Settings(levels="upper", repertoire="run/checkpoint", programs="run")
+    with pytest.raises(ConfigError, match=r"lower with search\.initial_programs, got upper"):
+        Settings(levels="upper", repertoire="run/checkpoint", initial_programs="run")
 
 
 @pytest.mark.parametrize("workers", [0, 65, True, 2.5, None, "2"])

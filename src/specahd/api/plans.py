@@ -145,8 +145,8 @@ class TrainingPlan:
     @property
     def given(self) -> Path | None:
         """The directory of the checkpoint whose programs are kept, or begun with; None: no such."""
-        given = self.settings.repertoire or self.settings.programs
-        return None if given is None else located(Path(given))
+        given = self.settings.given
+        return None if given is None else located(Path(given[1]))
 
     def check_bounds(self, *, repeat: bool = False) -> None:
         """Refuse bounds on money and tokens that have no effect or are below one request.
@@ -198,7 +198,8 @@ class TrainingPlan:
         """
         given = None if self.given is None else thaw(self.given)
         if given is not None:
-            option = "programs" if self.settings.repertoire is None else "repertoire"
+            assert self.settings.given is not None
+            option, _ = self.settings.given
             if given.problem != self.problem.name:
                 raise ConfigError(
                     f"search.{option} is a checkpoint of {given.problem}, "
@@ -370,11 +371,10 @@ def _search(
             allowance=plan.budget.allowance,
         ) as engine,
     ):
-        if plan.given is not None:
+        if plan.settings.given is not None and plan.given is not None:
             # A resumed run must get the same programs.
-            sums = (plan.given / SUMS).read_text()
-            option = "programs" if plan.settings.repertoire is None else "repertoire"
-            journal.samples.append({"record": "given", option: sums})
+            option, _ = plan.settings.given
+            journal.samples.append({"record": "given", option: (plan.given / SUMS).read_text()})
         for record in subset_records(plan):
             journal.samples.append(record)
         method = plan.method(

@@ -87,7 +87,7 @@ class Checkpoint:
         """All programs, the upper ones first."""
         return (*self.uppers, *self.repertoire)
 
-    def beginners(self, contract: Contract) -> tuple[Program, ...]:
+    def initial_programs(self, contract: Contract) -> tuple[Program, ...]:
         """Return the repertoire as programs that a search for a contract begins with.
 
         The contract may have another ``id`` than theirs, but its function has the same name and
@@ -150,8 +150,9 @@ class Checkpoint:
                     f"{program.contract!r}, expected {contract.id!r}."
                 )
             objection = guard(program.source, contract.name, contract.arguments)
-            if objection is None and contract.tier is Tier.COMPILED is not program.tier:
-                # Earlier versions could run the others compiled, with the same results.
+            # Earlier versions could run programs of other contracts compiled, with equal results.
+            must_compile = contract.tier is Tier.COMPILED
+            if objection is None and must_compile and program.tier is not Tier.COMPILED:
                 objection = f"{contract.name} is always compiled."
             if objection is not None:
                 raise CheckpointError(f"The checkpoint's program {program.id}: {objection}")

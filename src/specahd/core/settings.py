@@ -79,9 +79,10 @@ class Penalty:
 class Settings:
     """Options of a search (``search``).
 
-    Each field has its description. ``repertoire`` is for ``levels="upper"`` only, ``programs``
-    for the others; each names a checkpoint or the directory of its run. ``beta`` and
-    ``repertoire_size`` are β and q of J, ``neighbours`` is k of the router, ``cells`` is B_L.
+    Each field has its description. ``repertoire`` is for ``levels="upper"`` only,
+    ``initial_programs`` for the others; each names a checkpoint or the directory of its run.
+    ``beta`` and ``repertoire_size`` are β and q of J, ``neighbours`` is k of the router, ``cells``
+    is B_L.
 
     Raises
     ------
@@ -93,7 +94,7 @@ class Settings:
     repertoire: str | None = option(
         None, "the checkpoint whose repertoire search.levels=upper keeps"
     )
-    programs: str | None = option(
+    initial_programs: str | None = option(
         None, "a run: the lower search begins with its programs, not those by hand", newer=True
     )
     lag: int = option(8, "samples in flight at most; part of the experiment", 1)
@@ -144,15 +145,24 @@ class Settings:
                 "Expected search.levels=upper with search.repertoire, which freezes "
                 f"the lower level, got search.levels={self.levels}."
             )
-        if self.programs is not None and self.levels == "upper":
+        if self.initial_programs is not None and self.levels == "upper":
             raise ConfigError(
-                "Expected search.levels=both or lower with search.programs, got upper."
+                "Expected search.levels=both or lower with search.initial_programs, got upper."
             )
         if self.passes < self.uppers:
             raise ConfigError(
                 f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
                 f"program makes a pass of its own, got {self.passes}."
             )
+
+    @property
+    def given(self) -> tuple[str, str] | None:
+        """The option that names a checkpoint, and the checkpoint or its run; None: none does."""
+        if self.repertoire is not None:
+            return "repertoire", self.repertoire
+        if self.initial_programs is not None:
+            return "initial_programs", self.initial_programs
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Coupled:
         How the tickets are split over rounds and levels.
     given
         The checkpoint with the repertoire to keep, for ``levels=upper``; or, with
-        ``search.programs``, the one with whose programs the lower search begins.
+        ``search.initial_programs``, the one with whose programs the lower search begins.
     cases, limits
         The run's cases and the limits of programs, for the facts in prompts.
     """
@@ -372,13 +372,14 @@ def contracts_of(
     Raises
     ------
     ConfigError
-        ``search.programs`` has no programs for this problem's operator.
+        ``search.initial_programs`` has no programs for this problem's operator.
     """
     found = contracts(problem.operator, varied=settings.seeds == "varied")
-    if settings.programs is not None and given is not None:
+    if settings.initial_programs is not None and given is not None:
         lower = found[Level.LOWER]
         try:
-            found[Level.LOWER] = replace(lower, others=given.beginners(lower))
+            found[Level.LOWER] = replace(lower, others=given.initial_programs(lower))
         except CheckpointError as error:
-            raise ConfigError(f"search.programs={settings.programs}: {error}") from None
+            place = settings.initial_programs
+            raise ConfigError(f"search.initial_programs={place}: {error}") from None
     return found
