@@ -1,6 +1,7 @@
 """Solutions of baseline solvers that are kept: the same, found by all that decides them."""
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,14 @@ def test_what_is_made_in_no_time_is_not_kept(tmp_path, monkeypatch):
     problem = problem_of("cvrp")
     BaselineSolutions(tmp_path / "none").solve(problem, instances(problem, 1)[0])
     assert not (tmp_path / "none").exists()
+
+
+def test_the_key_covers_all_code_that_a_baseline_may_call(tmp_path, monkeypatch):
+    read, one = [], Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or one(path))
+    cases._code.cache_clear()
+    problem = problem_of("vrptw")
+    BaselineSolutions(tmp_path).solve(problem, instances(problem, 1)[0])
+    names = {"/".join(path.parts[-2:]) for path in read}
+    # `cheapest` inserts customers by the engine's loops.
+    assert {"vrptw/baseline.py", "vehicles/baselines.py", "engine/passes.py"} <= names

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from specahd import engine, routing
 from specahd.core.errors import FileError, FileWarning, SpecAHDError, WriteError
 from specahd.core.folders import write_atomically
 from specahd.core.journal import dumps
@@ -28,7 +29,7 @@ from specahd.sandbox.shared_arrays import SharedArrays, block_size
 _ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
 LEAST_SECONDS = 0.05
 """Least computing time of a stored solution, in seconds; a faster one is computed each time."""
-_SHARED = Path(inspect.getfile(definition_hash)).parent
+_SHARED = tuple(Path(inspect.getfile(module)).parent for module in (engine, routing))
 _SOLVER = "pyvrp"
 
 
@@ -176,7 +177,8 @@ def _key(problem: AnyProblem, instance: Any, name: str | None) -> str:
 def _code(folder: Path) -> str:
     """Return a hash of the sources that a baseline may call, and the version of its solver."""
     digest = hashlib.sha256()
-    for path in sorted({*folder.glob("*.py"), *_SHARED.rglob("*.py")}):
+    shared = {path for package in _SHARED for path in package.rglob("*.py")}
+    for path in sorted({*folder.glob("*.py"), *shared}):
         digest.update(path.read_bytes())
     with suppress(PackageNotFoundError):
         digest.update(version(_SOLVER).encode())
@@ -297,16 +299,13 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
 
 
 def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:
-    """Refuse instances whose arrays would not fit into memory, before any array is made.
-
-    Only the distance matrix counts; the other arrays are small beside it.
-    """
+    """Refuse instances whose arrays would not fit into memory, before any array is made."""
     operator = problem.operator
     sizes = [block_size(operator.layout(problem, instance)) for instance in instances]
     if not sizes:
         return
     largest = instances[sizes.index(max(sizes))].name
-    what = f"The distance matrix of {largest} needs"
+    what = f"The arrays of {largest} need"
     if len(instances) > 1:
-        what = f"The distance matrices of {len(instances)} instances ({largest} has the most) need"
+        what = f"The arrays of {len(instances)} instances ({largest} has the largest) need"
     require_memory(sum(sizes), what)
