@@ -8,7 +8,7 @@ import numpy as np
 
 from specahd.core.contract import Context, Contract, Parent
 from specahd.core.errors import RunFailed
-from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Penalty
 from specahd.design import facts
 from specahd.memory.skills import Effects
@@ -87,7 +87,7 @@ class UpperSearch:
             result.detail,
             result.score,
             True,
-            tier=self.contract.tier or Tier.INTERPRETED,
+            tier=self.contract.tier,
             responses=result.scores,
             vector={
                 "utilities": list(result.utilities),

@@ -30,8 +30,8 @@ TIMEOUTS = 3
 class LowerResult:
     """The result of a lower candidate on every task of a round, and the tier in which it ran.
 
-    After :data:`TIMEOUTS` in a row its remaining tasks count as timeouts. Where an operator makes
-    passes, its first failure ends it and counts as a failed launch.
+    After :data:`TIMEOUTS` in a row its remaining tasks count as timeouts. Where a search
+    calls it, its first failure ends it and counts as a failed launch.
     """
 
     launched: bool

@@ -14,7 +14,7 @@ from specahd.engine.insertion import insertion
 from specahd.problems.sdvrp import baseline, pools
 from specahd.routing.base import FloatArray, IntArray, PublicSet, Region
 from specahd.routing.formats import sdvrp, sol
-from specahd.routing.groups import concatenated, is_vector, nested
+from specahd.routing.groups import is_vector, nested
 from specahd.routing.kernels.descriptors import GROUP_NAMES
 from specahd.routing.operators import WholeInstance
 from specahd.routing.problem import Baselines, Operators
@@ -26,10 +26,10 @@ from specahd.routing.vehicles.routes import (
     Delivery,
     SplitSolution,
     all_customers,
+    columns_of,
     customers_of,
     joined,
     local_customers,
-    quantities_of,
     split_routes,
 )
 from specahd.routing.vehicles.runners import most_stops
@@ -40,9 +40,7 @@ class DeliveryGroups(CustomerGroups):
 
     def inputs(self, instance: Any, solution: SplitSolution) -> tuple[IntArray, ...]:
         """Return lengths of the routes, customers, quantities, and the two limits."""
-        lengths, customers = concatenated(customers_of(solution))
-        _, given = concatenated(quantities_of(solution, instance.demands))
-        return lengths, customers, given, self.budget()
+        return (*columns_of(solution, instance.demands), self.budget())
 
 
 class AppendDeliveries(Append):
@@ -152,8 +150,7 @@ class SDVRP(VehicleProblem[SplitSolution]):
         return tuple((Delivery(*pair),) for pair in pairs)
 
     def flat(self, instance: VehicleInstance, solution: SplitSolution) -> tuple[IntArray, ...]:
-        lengths, customers = concatenated(customers_of(solution))
-        _, given = concatenated(quantities_of(solution, instance.demands))
+        lengths, customers, given = columns_of(solution, instance.demands)
         ends = np.cumsum(lengths)
         return np.insert(customers, ends, 0), np.insert(given, ends, 0)
 
@@ -208,8 +205,7 @@ class SDVRP(VehicleProblem[SplitSolution]):
         touched = tuple(
             route for route in solution if any(customer in members for customer, _ in route)
         )
-        lengths, customers = concatenated(customers_of(touched))
-        _, given = concatenated(quantities_of(touched, instance.demands))
+        lengths, customers, given = columns_of(touched, instance.demands)
         inside = np.flatnonzero(np.isin(customers, region.nodes)) + 1
         shared = describe_nodes(
             np.concatenate((instance.coords[:1], instance.coords[customers])),

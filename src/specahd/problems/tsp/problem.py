@@ -19,6 +19,7 @@ from specahd.problems.tsp import baseline, instance
 from specahd.problems.tsp.instance import Solution, TSPInstance, dumps_tour, from_zero, read_tour
 from specahd.routing import distances
 from specahd.routing.base import (
+    ArrayLayout,
     FloatArray,
     IntArray,
     PublicSet,
@@ -368,9 +369,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     def describe(self, instance: TSPInstance, solution: Solution, region: Region) -> FloatArray:
         return self._describe(instance, solution, region)
 
-    def layout(
-        self, instance: TSPInstance
-    ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+    def layout(self, instance: TSPInstance) -> ArrayLayout:
         return {
             "coords": (np.float64, (instance.size, 2)),
             **distances.layout(instance.size, instance.matrix),

@@ -1,7 +1,7 @@
 """The checker F and the cost C of vehicle problems: one function for each constraint.
 
-Each is run where the instance has the field that states the constraint. Nothing here is shared
-with the code that builds solutions.
+Each is run where the instance has the field that states the constraint. Nothing but the
+form of solutions is shared with the code that builds them.
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
 from specahd.core.options import Option, checked
-from specahd.routing.base import FloatArray, IntArray, Region, S
+from specahd.routing.base import ArrayLayout, FloatArray, IntArray, Region, S
 from specahd.routing.distances import layout
 from specahd.routing.formats import kinds, sol, vrplib
 from specahd.routing.formats.vrplib import VRPLIBData
@@ -120,9 +120,7 @@ class VehicleProblem(RoutingProblem[VehicleInstance, S]):
             instance.coords, instance.demands, instance.capacity, spread, solution, region
         )
 
-    def layout(
-        self, instance: VehicleInstance
-    ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+    def layout(self, instance: VehicleInstance) -> ArrayLayout:
         columns = instance.columns.items()
         return {
             **{name: (column.dtype.type, column.shape) for name, column in columns},

@@ -46,13 +46,15 @@ def customers_of(solution: Sequence[Sequence[Any]]) -> Solution:
     return tuple(tuple(customer for customer, _ in route) for route in solution)
 
 
-def quantities_of(solution: SplitSolution, demands: IntArray) -> Solution:
-    """Return the deliveries of each route of a feasible solution, stop by stop."""
+def columns_of(solution: SplitSolution, demands: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the lengths of the routes, and their customers and quantities one after another."""
     whole = demands.tolist()
-    return tuple(
-        tuple(whole[customer] if quantity is None else quantity for customer, quantity in route)
+    quantities = [
+        whole[customer] if quantity is None else quantity
         for route in solution
-    )
+        for customer, quantity in route
+    ]
+    return (*concatenated(customers_of(solution)), np.array(quantities, np.int64))
 
 
 def split_routes(arrays: Sequence[IntArray]) -> SplitSolution | None:
