@@ -1,9 +1,8 @@
-"""Compiled programs stay inside their arrays, and never do anything else than the interpreter.
+"""Compiled programs stay inside their arrays, and answer as Python does or raise.
 
-Every program is run in both tiers on arrays that lie between canaries. What a
-program comes to is written beside it: it is *interpreted* since the language
-does not have what it says, it *raises* when compiled and the interpreter
-answers, or both tiers answer the *same*.
+Every program is run compiled and by Python on arrays that lie between canaries. What a program
+comes to is written beside it: it is not compiled since the language does not have what it says, it
+raises when compiled, or both answer the same.
 """
 
 from functools import cache, partial
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.integration
 ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 
-INTERPRETED = """
+NOT_COMPILED = """
 t = np.zeros(n); t[t > n] = m.copy(); return n
 t = np.zeros(n); t[v[v > 9]] = m[:1, :4]; return n
 t = np.zeros(n); t[1:] = m[:1, :3]; return n
@@ -384,7 +383,7 @@ def tiers(body, arrays):
     return plain, fast
 
 
-@pytest.mark.parametrize("body", programs(INTERPRETED))
+@pytest.mark.parametrize("body", programs(NOT_COMPILED))
 def test_it_is_not_compiled(body):
     with pytest.raises(Untranslatable):
         compiled(source(body), "p", ARGUMENTS, NUMBER)
@@ -408,7 +407,7 @@ def test_compiled_it_raises(arrays, body):
 
 
 @pytest.mark.parametrize("body", programs(ENDLESS))
-def test_an_endless_loop_is_left_to_the_interpreter(arrays, body):
+def test_an_endless_loop_raises(arrays, body):
     # Not inside the assertion: what shows the program where it fails would crash.
     found = outcome(compiled_program(body), arrays[0])
     assert found is OverflowError

@@ -43,7 +43,6 @@ _ARGUMENTS = {
 }
 _ANSWERS = {
     "int": NUMBER,
-    "tuple[int, int]": types.UniTuple(NUMBER, 2),
     "IntArray": types.Array(types.int64, 1, "C"),
 }
 """Types by their names in tables of arguments (:mod:`specahd.core.interface`)."""
@@ -80,9 +79,9 @@ def compiled(
 ) -> Any:
     """Compile a guarded program for arguments and an answer of given types.
 
-    The compiled program accesses no memory outside its arrays. It raises where the interpreter's
-    result might differ. Only compiled loops may call it, from a list (:func:`in_list`): called from
-    Python it would crash the process.
+    The compiled program accesses no memory outside its arrays. It raises where Python's result
+    might differ. Only compiled loops may call it, from a list (:func:`in_list`): called from Python
+    it would crash the process.
 
     Parameters
     ----------
@@ -135,11 +134,7 @@ def _prepared(source: str, answer: types.Type) -> str:
     This form returns no ``None``, counts its steps, and calls our own argsort and clip.
     """
     tree = ast.parse(source)
-    nothing = str(NO_ANSWER)
-    if isinstance(answer, types.UniTuple):
-        nothing = f"({', '.join([nothing] * answer.count)})"
-    elif isinstance(answer, types.Array):
-        nothing = "np.zeros(0, np.int64)"
+    nothing = "np.zeros(0, np.int64)" if isinstance(answer, types.Array) else str(NO_ANSWER)
     [function] = tree.body
     assert isinstance(function, ast.FunctionDef)
     # A function that ends without a return statement returns None too.

@@ -1,9 +1,8 @@
 """What compiled programs call: checks where numba differs from Python, and a stable argsort.
 
-Where the interpreter raises, extends an integer or compares shapes, numba continues.
-There a check before or after the operation raises instead. A compiled call that raises is
-repeated by the interpreter, and that result counts. A check costs one or two comparisons for
-each operation, and nothing for each element unless its docstring states so.
+Where Python raises, extends an integer or compares shapes, numba continues. There a check before or
+after the operation raises instead, and the call has no answer. A check costs one or two comparisons
+for each operation, and nothing for each element unless its docstring states so.
 """
 
 import math
@@ -16,12 +15,12 @@ from numba.extending import overload
 from specahd.core.loop_cache import njit
 
 LARGEST = 2**53
-"""Largest integer that is not left to the interpreter: floats do not hold all larger ones."""
+"""Largest integer of a compiled program: floats do not hold all larger ones."""
 LONGEST = 2**28
-"""Longest axis that is not left to it: NumPy refuses some longer ones even without elements."""
+"""Longest axis of a new array: NumPy refuses some longer ones even without elements."""
 
 MOST_STEPS = 2**31
-"""Most steps of a loop that is not left to it; with more it would exceed any time limit."""
+"""Most steps of a loop; with more it would exceed any time limit."""
 
 _check = njit(error_model="numpy")
 
@@ -30,13 +29,13 @@ _check = njit(error_model="numpy")
 def short_range(numbers: Any) -> None:
     """Refuse a range that is too long for any time limit."""
     if len(numbers) > MOST_STEPS:
-        raise OverflowError("Endless loops are left to the interpreter.")
+        raise OverflowError("Endless loops are refused.")
 
 
 def next_step(steps: Any) -> Any:
     """Count a step of a loop: without this, LLVM removes endless loops without effect."""
     if steps >= MOST_STEPS:
-        raise OverflowError("Endless loops are left to the interpreter.")
+        raise OverflowError("Endless loops are refused.")
     return steps + 1
 
 
@@ -59,21 +58,21 @@ def _next_step(steps: Any) -> Any:
 def small(value: int) -> None:
     """Refuse a large integer: sums and differences of small ones do not overflow."""
     if value > LARGEST or value < -LARGEST:
-        raise OverflowError("Large integers are left to the interpreter.")
+        raise OverflowError("Large integers are refused.")
 
 
 @_check
 def small_product(left: int, right: int) -> None:
     """Refuse integers with a large product: the product of their floats is large too."""
     if not abs(float(left) * float(right)) <= LARGEST:
-        raise OverflowError("Large integers are left to the interpreter.")
+        raise OverflowError("Large integers are refused.")
 
 
 @_check
 def small_power(base: int, exponent: int) -> None:
     """Refuse integers with a power that is large or a fraction."""
     if exponent < 0 or not abs(float(base) ** float(exponent)) <= LARGEST:
-        raise OverflowError("Large integers and fractions are left to the interpreter.")
+        raise OverflowError("Large integers and fractions are refused.")
 
 
 @_check
@@ -87,7 +86,7 @@ def nonzero(divisor: float) -> None:
 def not_minus_one(divisor: int) -> None:
     """Refuse the divisor -1: the quotient of the least integer by it overflows."""
     if divisor == -1:
-        raise OverflowError("Division of integers by -1 is left to the interpreter.")
+        raise OverflowError("Division of integers by -1 is refused.")
 
 
 @_check
@@ -101,7 +100,7 @@ def finite(value: float) -> None:
 def integral(value: float) -> None:
     """Refuse a number that is not finite, or that has a large whole part."""
     if not abs(value) <= LARGEST:
-        raise OverflowError("Large integers are left to the interpreter.")
+        raise OverflowError("Large integers are refused.")
 
 
 @_check
@@ -109,7 +108,7 @@ def integral_array(values: Any) -> None:
     """Refuse an array with a number that :func:`integral` refuses; reads each element."""
     for value in values.flat:
         if not abs(value) <= LARGEST:
-            raise OverflowError("Large integers are left to the interpreter.")
+            raise OverflowError("Large integers are refused.")
 
 
 @_check
@@ -137,7 +136,7 @@ inside = tuple(map(_inside, range(3)))
 def occupied(array: Any) -> None:
     """Refuse an array without elements: NumPy checks the indices into it too."""
     if array.size == 0:
-        raise ValueError("Arrays without elements are left to the interpreter.")
+        raise ValueError("Arrays without elements are refused.")
 
 
 def _some(axis: int) -> Any:
@@ -146,7 +145,7 @@ def _some(axis: int) -> Any:
         """Refuse a slice that selects nothing: NumPy checks the indices beside it too."""
         start, stop, step = index[axis].indices(array.shape[axis])
         if len(range(start, stop, step)) == 0:
-            raise IndexError("Indices beside an empty slice are left to the interpreter.")
+            raise IndexError("Indices beside an empty slice are refused.")
 
     return some
 
@@ -219,7 +218,7 @@ def short_axes(array: Any) -> None:
     """Refuse an array with a long axis."""
     for length in array.shape:
         if length > LONGEST:
-            raise ValueError("Long axes are left to the interpreter.")
+            raise ValueError("Long axes are refused.")
 
 
 @_check
