@@ -203,9 +203,9 @@ def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():
         # Of one number: the test itself must not need the memory.
         matrix=np.broadcast_to(np.ones(()), (nodes, nodes)),
     )
-    with pytest.raises(NotEnoughMemory, match=r"huge needs 7,450\.6 GiB"):
+    with pytest.raises(NotEnoughMemory, match=r"arrays of huge need 7,450\.6 GiB"):
         make_case(PROBLEM, huge)
-    with pytest.raises(NotEnoughMemory, match=r"huge needs 7,450\.6 GiB"):
+    with pytest.raises(NotEnoughMemory, match=r"arrays of huge need 7,450\.6 GiB"):
         case_of_file(PROBLEM, huge, Path("unread.sol"))
-    with pytest.raises(NotEnoughMemory, match=r"huge has the most\) need 7,450\.6 GiB"):
+    with pytest.raises(NotEnoughMemory, match=r"huge has the largest\) need 7,450\.6 GiB"):
         share_arrays(PROBLEM, [CASE, replace(CASE, instance=huge)])
