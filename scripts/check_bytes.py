@@ -28,8 +28,8 @@ PROBLEMS = ("tsp", "cvrp", "vrptw", "sdvrp")
 COMMANDS = ("embed", "evaluate", "fetch", "prepare", "report", "select", "solve", "track", "train")
 # Which repair operator each method trains.
 OPERATORS = {
-    "specahd": ("append", "insertion"),
-    "specahd_passes": ("append",),
+    "specahd": ("append",),
+    "specahd_one_pass": ("append", "insertion"),
     **dict.fromkeys(("eoh", "eoh_s", "reevo", "mcts_ahd"), ("construct",)),
 }
 SMALL = (
@@ -38,11 +38,11 @@ SMALL = (
     *("limits.candidate=600", "seed=1"),
 )
 RECORDED = {  # a recording, and the programs of it that are replayed
-    "cvrp-append-smoke-seed0": ("cvrp", "specahd", "append", 8),
+    "cvrp-append-smoke-seed0": ("cvrp", "specahd_one_pass", "append", 8),
     "cvrp-comparison-eoh-seed0": ("cvrp", "eoh", "construct", 6),
     "cvrp-comparison-reevo-seed0": ("cvrp", "reevo", "construct", 6),
-    "cvrp-insertion-smoke-seed0": ("cvrp", "specahd", "insertion", 8),
-    "vrptw-append-smoke-seed0": ("vrptw", "specahd", "append", 8),
+    "cvrp-insertion-smoke-seed0": ("cvrp", "specahd_one_pass", "insertion", 8),
+    "vrptw-append-smoke-seed0": ("vrptw", "specahd_one_pass", "append", 8),
     "vrptw-comparison-eoh_s-seed0": ("vrptw", "eoh_s", "construct", 3),
 }
 # Passes over large regions would take a quarter of an hour.
@@ -135,17 +135,17 @@ def cases(folder: Path) -> Iterator[tuple[str, object]]:
                 words = (
                     *(f"problem={problem}", f"method={method}", f"problem.repair={operator}"),
                     *("llm=offline", "budget.programs=6"),
-                    *(FEW_PASSES if method == "specahd_passes" else ()),
+                    *(FEW_PASSES if method == "specahd" else ()),
                 )
                 yield f"train/{problem}/{method}/{operator}", (train, words)
     for problem, operator, method in (
-        ("cvrp", "append", "specahd_passes"),
-        ("vrptw", "insertion", "specahd"),
+        ("cvrp", "append", "specahd"),
+        ("vrptw", "insertion", "specahd_one_pass"),
     ):
         words = (
             *(f"problem={problem}", f"method={method}", f"problem.repair={operator}"),
             *("llm=offline", "budget.programs=6"),
-            *(FEW_PASSES if method == "specahd_passes" else ()),
+            *(FEW_PASSES if method == "specahd" else ()),
         )
         name = f"train/{problem}/{method}/{operator}"
         yield f"{name}@4-workers", (train, (*words, "executor.workers=4"))
@@ -168,7 +168,7 @@ def cases(folder: Path) -> Iterator[tuple[str, object]]:
         ["stops.csv", "capacity=30", "split=true", "ignore=ready,due,service"],
     ):
         yield f"solve/{' '.join([sample, *words])}", (solve, (f"samples/{sample}", *words))
-    words = ("problem=cvrp", "method=specahd", "llm=offline", "budget.programs=4")
+    words = ("problem=cvrp", "method=specahd_one_pass", "llm=offline", "budget.programs=4")
     yield "report/cvrp", (report, words)
     for name in COMMANDS:
         yield f"help/{name}", (help_of, (name,))

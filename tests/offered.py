@@ -12,7 +12,7 @@ from specahd.routing.base import contracts
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
-COMPOSED = ["specahd_passes"]
+COMPOSED = ["specahd"]
 """Methods that only Hydra puts together: another one, with options of other groups."""
 METHODS = [name for name in files.choices("method") if name not in COMPOSED]
 

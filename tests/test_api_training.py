@@ -71,7 +71,7 @@ def test_a_run_whose_seed_drew_the_instances_that_it_was_chosen_on_is_refused(
     assert look(run) == before
 
 
-@pytest.mark.parametrize("method", ["specahd", "fun_search", "specahd_passes"])
+@pytest.mark.parametrize("method", ["specahd", "fun_search", "specahd_one_pass"])
 def test_the_command_and_the_api_write_the_same_bytes(api_run, tmp_path, method):
     (tmp_path / "pools").symlink_to(api_run / "pools")
     options = [*TINY, "tracking=none", f"method={method}", "hydra.run.dir=command"]
@@ -86,7 +86,13 @@ def test_the_command_and_the_api_write_the_same_bytes(api_run, tmp_path, method)
 
 def test_zero_tickets_freeze_the_seed_pair(api_run, tmp_path):
     budget = replace(SMALL, programs=0)
-    api.train("cvrp", budget=budget, out=tmp_path / "run", pools=api_run / "pools")
+    api.train(
+        "cvrp",
+        method="specahd_one_pass",
+        budget=budget,
+        out=tmp_path / "run",
+        pools=api_run / "pools",
+    )
     frozen = thaw(tmp_path / "run" / "checkpoint")
     assert frozen.upper.id == "upper-seed"
     assert [program.id for program in frozen.repertoire] == ["lower-seed"]
@@ -154,27 +160,30 @@ def test_a_method_sets_the_options_of_other_groups_as_for_the_command(name, prob
     register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose("train", [f"problem={problem}", f"method={name}"])
-    chosen = method_of(name, config.problem._target_)
-    base = method_of("specahd", config.problem._target_)
+    chosen = method_of(name, config.problem)
+    base = method_of("specahd_one_pass", {})
     assert chosen.rounds.keywords["policy"].keywords == base.rounds.keywords["policy"].keywords
-    assert set(chosen.options) == {"search", "problem"}
+    assert set(chosen.options) == {"search"}
     for group, options in chosen.options.items():
         assert options == {name: config[group][name] for name in options}
 
 
+WHOLE = {"repair": "construct"}
+
+
 def test_the_class_of_a_method_is_the_method_of_its_name():
     for name in METHODS:
-        chosen = method_of(name, "")
+        chosen = method_of(name, {})
         policy = chosen.rounds.keywords["policy"]
-        if name != "specahd":
-            again = method_of(policy.func, "")
+        if name != "specahd_one_pass":
+            again = method_of(policy.func, WHOLE)
             assert (again.rounds.func, again.memory) == (chosen.rounds.func, chosen.memory)
             assert again.rounds.keywords["policy"].func is policy.func
             assert again.rounds.keywords["policy"].keywords == policy.keywords
-    few = method_of(partial(EoH, population=5), "").rounds.keywords["policy"].keywords
-    assert few == {**method_of("eoh", "").rounds.keywords["policy"].keywords, "population": 5}
+    few = method_of(partial(EoH, population=5), WHOLE).rounds.keywords["policy"].keywords
+    assert few == {**method_of("eoh", {}).rounds.keywords["policy"].keywords, "population": 5}
     coupled = partial(Coupled, policy=EoH)
-    assert method_of(coupled, "").rounds is coupled
+    assert method_of(coupled, {}).rounds is coupled
 
 
 class Mine:
@@ -184,7 +193,7 @@ class Mine:
 @pytest.mark.parametrize("method", [Mine, lambda: Mine()])
 def test_a_method_that_no_file_has_is_refused_with_the_names(method):
     with pytest.raises(ConfigError, match=r"one of eoh, .*vrpagent, the class.*policy=.*got "):
-        method_of(method, "")
+        method_of(method, WHOLE)
 
 
 @pytest.mark.parametrize("name", METHODS)

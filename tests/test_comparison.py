@@ -108,10 +108,11 @@ def swept_by_default():
     return params["method"].split(","), [int(seed) for seed in params["seed"].split(",")]
 
 
-def test_the_experiment_asks_for_specahd_and_ten_methods_over_three_seeds():
+def test_the_experiment_asks_for_both_forms_of_specahd_and_ten_methods_over_three_seeds():
     methods, seeds = swept_by_default()
     assert methods[0] == "specahd"
-    assert len(set(methods)) == 11
+    assert methods[1] == "specahd_one_pass"
+    assert len(set(methods)) == 12
     assert seeds == [0, 1, 2]
 
 

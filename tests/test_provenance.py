@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from frozen import seed_checkpoint
 from offered import METHODS
 from specahd.api.plans import TrainingPlan
-from specahd.api.problems import make_problem, settings_of
+from specahd.api.problems import make_problem
 from specahd.api.provenance import provenance
 from specahd.checkpoint.frozen import freeze, thaw
 from specahd.checkpoint.manifest import SUMS
@@ -37,9 +37,8 @@ def plan(tmp_path):
     problem = make_problem("cvrp")
     return TrainingPlan(
         problem=problem,
-        problem_settings=settings_of(problem),
         proposer=files.make_from("llm", "offline"),
-        method=files.factory_of("method", "specahd"),
+        method=files.factory_of("method", "specahd_one_pass"),
         memories={level: files.make_from("memory", "structural") for level in Level},
         budget=BUDGET,
         seed=3,

@@ -35,7 +35,7 @@ from specahd.tracking.store import open_store
 from specahd.tracking.tables import print_trainings
 
 _OF_METHODS = {"problem.max_regions", "problem.max_size"}
-"""Options of a problem that methods set, and that leave instances and baselines as they are."""
+"""Options of a problem that leave instances and baselines as they are."""
 
 
 def select(config: DictConfig) -> None:

@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR, resume
 from specahd.config.cli import run_command, run_directory, save_config
+from specahd.config.files import with_methods_of_today
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
 from specahd.config.process import exit_on_interrupt
@@ -103,9 +104,6 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     executor = instantiate_group(config.executor, "executor")
     return TrainingPlan(
         problem=instantiate_group(config.problem, "problem"),
-        problem_settings={
-            key: value for key, value in config.problem.items() if not key.startswith("_")
-        },
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
         method=instantiate_group(config.method, "method"),
         memories={level: instantiate_group(config.memory, "memory") for level in Level},
@@ -131,7 +129,8 @@ def _check_job(config: DictConfig) -> None:
 
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
-    """Resolve a run of the MLflow store in ``resume=``, and add the groups of the run."""
+    """Resolve a run of the MLflow store in ``resume=``, add its groups, and rename methods."""
+    arguments = with_methods_of_today(arguments)
     if not any(word.startswith("resume=") for word in arguments):
         return arguments
     from specahd.tracking.registry import resolve_resume

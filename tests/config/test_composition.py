@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.config.cli import resolve_config, save_config
-from specahd.config.files import choices, groups_of
+from specahd.config.files import choices, groups_of, with_methods_of_today
 from specahd.config.help import describe, flat_options
 from specahd.config.schemas import SCHEMAS, register_schemas, validate
 
@@ -129,8 +129,8 @@ def test_what_suits_a_problem_is_for_an_option_that_a_choice_leaves_to_problems(
 
 @pytest.mark.parametrize("target", ["nowhere.Mine", "specahd.nowhere"])
 def test_a_problem_that_is_not_there_has_nothing_that_suits_it(target):
-    config = compose("train", ["method=specahd_passes", f"problem._target_={target}"])
-    assert config.problem.max_size == 200
+    config = compose("train", ["experiment=solve", f"problem._target_={target}"])
+    assert config.problem.baseline == "nearest"
 
 
 def test_what_the_command_line_says_stands_above_an_experiment():
@@ -164,3 +164,21 @@ def test_the_resolved_configuration_names_the_chosen_groups(tmp_path):
         assert "${" not in path.read_text()
     finally:
         HydraConfig.instance().cfg = None
+
+
+def test_a_method_that_was_renamed_is_taken_with_a_warning():
+    with pytest.warns(FutureWarning, match="method=specahd_passes is named method=specahd now"):
+        words = with_methods_of_today(["problem=tsp", "-m", "method=specahd_passes,eoh"])
+    assert words == ["problem=tsp", "-m", "method=specahd,eoh"]
+
+
+@pytest.mark.parametrize("operator", ["insertion", "construct"])
+@pytest.mark.parametrize("problem", CHOICES["problem"])
+def test_both_forms_of_specahd_are_one_where_no_region_is_rebuilt_in_passes(problem, operator):
+    forms = (
+        resolve_config(
+            compose("train", [f"problem={problem}", f"problem.repair={operator}", method])
+        )
+        for method in ("method=specahd", "method=specahd_one_pass")
+    )
+    assert next(forms) == next(forms)

@@ -59,7 +59,9 @@ def test_the_groups_of_options_are_the_classes_of_the_library():
 def test_what_is_composed_makes_the_classes_of_the_library():
     register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
-        config = compose("train", ["search.penalty.empty=0.5", "limits.memory_gb=1"])
+        config = compose(
+            "train", ["method=specahd_one_pass", "search.penalty.empty=0.5", "limits.memory_gb=1"]
+        )
     made = OmegaConf.to_object(config)
     assert made.search == Settings(penalty=Penalty(empty=0.5))
     assert made.limits == CallLimits(memory_gb=1)

@@ -296,7 +296,6 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
     # With these programs given, the upper level needs no other lower programs.
     plan = TrainingPlan(
         problem=problem,
-        problem_settings=settings_of(problem),
         proposer=OfflineProposer(),
         method=partial(Coupled, policy=EoH),
         memories={level: files.make_from("memory", "none") for level in Level},

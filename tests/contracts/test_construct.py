@@ -10,7 +10,6 @@ import pytest
 import offered
 from commands import SMALL, call
 from specahd.core import journal
-from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.core.settings import Settings
 from specahd.repair.cases import make_case
@@ -224,7 +223,3 @@ def test_any_method_may_begin_with_the_programs_by_hand(problem, name):
     by_hand = contracts(problem.operator, varied=True)[Level.LOWER].seeds
     assert len(by_hand) > len(contracts(problem.operator)[Level.LOWER].seeds)
     assert {one.contract for one in by_hand} == {problem.operator.contract.id}
-    with pytest.raises(ConfigError, match=r"search\.seeds=single where there are no"):
-        check_extensions(
-            offered.problem(f"{name}-insertion"), settings, portfolio=False, judged_singly=True
-        )

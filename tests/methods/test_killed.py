@@ -34,7 +34,7 @@ def pools(tmp_path_factory):
 
 
 # More passes of two levels, a portfolio of programs, and one that asks for texts.
-@pytest.mark.parametrize("method", ["specahd_passes", "eoh_s", "reevo"])
+@pytest.mark.parametrize("method", ["specahd", "eoh_s", "reevo"])
 def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     workers, pools, tmp_path, method
 ):

@@ -158,3 +158,24 @@ def test_bounds_and_how_a_service_is_reached_make_no_other_kind():
         )
 
     assert bounded(None, None) == bounded(2.0, 60)
+
+
+@pytest.mark.parametrize(
+    ("saved", "passes", "repair", "name"),
+    [
+        ("specahd_passes", 64, "append", "specahd"),
+        ("specahd", 1, "append", "specahd_one_pass"),
+        ("specahd", 64, "append", "specahd"),
+        # There both names stand for the same options.
+        ("specahd", 1, "insertion", "specahd"),
+        ("eoh", 1, "construct", "eoh"),
+    ],
+)
+def test_a_run_has_the_name_that_its_method_has_today(tmp_path, saved, passes, repair, name):
+    (tmp_path / "config.yaml").write_text(
+        f"seed: 1\nbudget: {{name: a, programs: 1}}\nproblem: {{repair: {repair}}}\n"
+        f"search: {{passes: {passes}}}\nchoices: {{problem: tsp, method: {saved}, llm: offline}}\n"
+    )
+    read = RunConfiguration.read(tmp_path)
+    assert read.choices["method"] == read.values["choices"]["method"] == name
+    assert RunKind.of(read.values).method == name

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.api.problems import settings_of
 from specahd.api.provenance import provenance
 from specahd.checkpoint.frozen import Checkpoint, freeze, thaw
 from specahd.checkpoint.manifest import SUMS, located
@@ -119,8 +120,6 @@ class TrainingPlan:
 
     Parameters
     ----------
-    problem_settings
-        The problem's scalars, for the checkpoint.
     method
         Factory of the rounds: :class:`~specahd.design.coupled.Coupled` with a search method.
     memories
@@ -132,7 +131,6 @@ class TrainingPlan:
     """
 
     problem: AnyProblem
-    problem_settings: Mapping[str, Any]
     proposer: Proposer
     method: "partial[Any]"
     memories: Mapping[Level, Memory]
@@ -418,5 +416,5 @@ def _search(
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
-    problem = plan.problem.name, plan.problem_settings
+    problem = plan.problem.name, settings_of(plan.problem)
     return candidate.checkpoint(*problem, plan.settings, provenance(plan))

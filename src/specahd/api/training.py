@@ -105,14 +105,14 @@ def train(
     check_range("seed", seed, 0)
     resolved = make_problem(problem) if isinstance(problem, str) else problem
     kind = type(resolved)
-    chosen = files.method_of(method, f"{kind.__module__}.{kind.__qualname__}")
+    target = {"_target_": f"{kind.__module__}.{kind.__qualname__}"}
+    chosen = files.method_of(method, target | settings_of(resolved))
     if isinstance(problem, str):
         resolved = make_problem(problem, **chosen.options.get("problem", {}))
     allotted = load_budget(budget) if isinstance(budget, str) else budget
     memory = memory or chosen.memory or "structural"
     plan = TrainingPlan(
         problem=resolved,
-        problem_settings=settings_of(resolved),
         proposer=files.make_from("llm", proposer) if isinstance(proposer, str) else proposer,
         method=chosen.rounds,
         memories={

@@ -1,6 +1,7 @@
 """Read the files of ``conf/`` without Hydra."""
 
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ import yaml
 from specahd.config import CONF_DIR
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice
+from specahd.runs.configuration import RENAMED_METHODS
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
 
@@ -114,7 +116,24 @@ def _factory(read: Mapping[str, Any]) -> "partial[Any]":
     return partial(resolve_name(read["_target_"]), **given)
 
 
-def method_of(method: Callable[..., Any] | str, problem: str) -> MethodChoice:
+def with_methods_of_today(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line with the names that methods have now."""
+    parts = [word.partition("=") for word in words]
+    return [
+        "method=" + ",".join(map(_today, rest.split(","))) if head == "method" else word
+        for word, (head, _, rest) in zip(words, parts, strict=True)
+    ]
+
+
+def _today(method: str) -> str:
+    if method not in RENAMED_METHODS:
+        return method
+    name = RENAMED_METHODS[method]
+    warnings.warn(f"method={method} is named method={name} now.", FutureWarning, stacklevel=2)
+    return name
+
+
+def method_of(method: Callable[..., Any] | str, problem: Mapping[str, Any]) -> MethodChoice:
     """Return what a method chooses, by its name, its class, or what makes its rounds.
 
     Parameters
@@ -124,10 +143,11 @@ def method_of(method: Callable[..., Any] | str, problem: str) -> MethodChoice:
         bound (``partial(EoH, population=5)``); or a class that makes rounds, such as
         ``partial(Coupled, policy=Mine)``.
     problem
-        The dotted name of the problem's class, on which options of other groups may depend.
+        The options of the problem and the dotted name of its class (``_target_``), on which
+        options of other groups may depend.
     """
     if isinstance(method, str):
-        return _method_of_file(method, problem)
+        return _method_of_file(_today(method), problem)
     given = method if isinstance(method, partial) else partial(method)
     if hasattr(given.func, "check"):
         return MethodChoice(given)
@@ -144,7 +164,7 @@ def method_of(method: Callable[..., Any] | str, problem: str) -> MethodChoice:
     )
 
 
-def _method_of_file(name: str, problem: str) -> MethodChoice:
+def _method_of_file(name: str, problem: Mapping[str, Any]) -> MethodChoice:
     read = _read("method", name)
     base, memory = name, None
     for entry in read.get("defaults", []):
@@ -160,10 +180,9 @@ def _method_of_file(name: str, problem: str) -> MethodChoice:
 
     groups = {group: options for group, options in read.items() if group != "defaults"}
     register_resolvers()
-    whole = OmegaConf.merge({"problem": {"_target_": problem}}, groups)
-    resolved: Any = OmegaConf.to_container(whole, resolve=True)
-    del resolved["problem"]["_target_"]
-    return replace(_method_of_file(base, problem), options=resolved)
+    whole: Any = OmegaConf.to_container(OmegaConf.merge({"problem": problem}, groups), resolve=True)
+    options = {group: {key: whole[group][key] for key in groups[group]} for group in groups}
+    return replace(_method_of_file(base, problem), options=options)
 
 
 def register_resolvers() -> None:
@@ -172,6 +191,7 @@ def register_resolvers() -> None:
     ``${choose:KEY,{KEY:VALUE},OTHER}`` is the table's value for KEY, or else OTHER.
     ``${suited:CHOICE,OTHER}`` is what the problem's class says in ``suited`` for the option where
     it stands and for a choice, or else OTHER.
+    ``${if_repair:OPERATOR,VALUE,OTHER}`` is VALUE where the problem has this repair operator.
     """
     from omegaconf import OmegaConf
 
@@ -179,6 +199,7 @@ def register_resolvers() -> None:
         "choose", lambda key, table, other: table.get(key, other), replace=True
     )
     OmegaConf.register_new_resolver("suited", _suited, replace=True)
+    OmegaConf.register_new_resolver("if_repair", _if_repair, replace=True)
 
 
 def _suited(choice: str, other: Any, *, _node_: Any, _root_: Any) -> Any:
@@ -188,6 +209,10 @@ def _suited(choice: str, other: Any, *, _node_: Any, _root_: Any) -> Any:
         kind = resolve_name(_root_.problem["_target_"])
     stated = vars(kind).get("suited", {}) if isinstance(kind, type) else {}
     return stated.get(choice, {}).get(_node_._get_full_key(None), other)
+
+
+def _if_repair(operator: str, value: Any, other: Any, *, _root_: Any) -> Any:
+    return value if _root_.problem.get("repair", operator) == operator else other
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:

@@ -72,12 +72,10 @@ def check_extensions(
     """
     where, paper = single_pass(problem, portfolio=portfolio), Settings()
     coupled = where or ("where a method searches one level" if judged_singly else None)
-    by_hand = problem.operator.contract.varied
     reasons = {
         "uppers": coupled,
         "passes": where,
         "tries": where,
-        "seeds": None if by_hand else "where there are no other programs by hand",
         "incumbents": coupled,
     }
     for name, reason in reasons.items():

@@ -11,7 +11,6 @@ from specahd.core.ranges import check_choice, check_range
 from specahd.routing.base import I, IntArray, RepairOperator, S
 from specahd.routing.groups import concatenated, is_vector, separated
 
-MAX_REGIONS = Option("most regions kept from one proposal, at least 1", 1)
 Baselines = Mapping[str, Callable[..., Any]]
 Operators = Mapping[str, Callable[[Any], RepairOperator]]
 
@@ -26,9 +25,9 @@ class RoutingProblem(Generic[I, S]):
     repair
         One of ``operators``.
     max_regions
-        K of the paper.
+        K of the paper; None: that of ``suited_sizes``.
     max_size
-        At least ``smallest_region``.
+        At least ``smallest_region``; None: that of ``suited_sizes``.
 
     Raises
     ------
@@ -52,6 +51,8 @@ class RoutingProblem(Generic[I, S]):
     suited: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Values that suit this class, not a derived one, better than those of a file of ``conf/``:
     by the name of a choice of ``method`` or ``experiment``, then by option."""
+    suited_sizes: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    """``max_regions`` and ``max_size`` by repair operator, where they are not 8 and 50."""
     smallest_region: ClassVar[int] = 2
     """Fewest nodes of a region: two whose order can change, and any fixed nodes at its ends."""
 
@@ -62,8 +63,12 @@ class RoutingProblem(Generic[I, S]):
         repair: Annotated[
             str, Option("rebuild regions: append or insertion; construct: a whole instance")
         ] = "append",
-        max_regions: Annotated[int, MAX_REGIONS] = 8,
-        max_size: Annotated[int, Option("most nodes of a region", 2)] = 50,
+        max_regions: Annotated[
+            int | None, Option("most regions of one proposal; null: what suits repair", 1)
+        ] = None,
+        max_size: Annotated[
+            int | None, Option("most nodes of a region; null: what suits repair", 2)
+        ] = None,
         repairs_per_customer: Annotated[
             int, Option("insertions for each customer in a search, at least 1", 1)
         ] = 50,
@@ -74,11 +79,12 @@ class RoutingProblem(Generic[I, S]):
         baseline = baseline or next(iter(self.baselines))
         self.expect_baseline(baseline)
         check_choice("repair", repair, self.operators)
-        check_range("max_size", max_size, self.smallest_region)
+        regions, size = self.suited_sizes.get(repair, (8, 50))
+        self.max_regions = max_regions or regions
+        self.max_size = max_size or size
+        check_range("max_size", self.max_size, self.smallest_region)
         self.baseline_name = baseline
         self.repair = repair
-        self.max_regions = max_regions
-        self.max_size = max_size
         self.repairs_per_customer = repairs_per_customer
         self.final_repairs_per_customer = final_repairs_per_customer
 

@@ -20,6 +20,9 @@ _LIMIT = 1 << 18
 _RETIRED = ("tiers",)
 """Groups of options that earlier versions had; what they chose is no choice any more."""
 
+RENAMED_METHODS = {"specahd_passes": "specahd"}
+"""Methods by the names that earlier versions gave them."""
+
 SEARCHPATH = "hydra.searchpath"
 """The option that names folders of the user's own files; a run's ``choices`` keep it."""
 
@@ -89,12 +92,29 @@ class RunConfiguration(Struct, frozen=True):
         """
         path = directory / CONFIG
         try:
-            values = parse_yaml(read_bytes(path, _LIMIT), dict[str, Any])
+            values = _with_names_of_today(parse_yaml(read_bytes(path, _LIMIT), dict[str, Any]))
             read: Self = convert(values, cls)
         except ValueError as error:
             raise FileError(f"{path} is not the configuration of a run ({error}).") from None
         kept = {key: value for key, value in values.items() if key not in _RETIRED}
         return structs.replace(read, values=kept)
+
+
+def _with_names_of_today(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a saved configuration with the names that its method has now.
+
+    ``specahd`` was the name of the search with one pass, which ``specahd_one_pass`` is now.
+    """
+    match values:
+        case {"choices": {"method": "specahd"}, "search": {"passes": int(passes)}} if passes > 1:
+            return values
+        case {"choices": {"method": "specahd"}, "problem": {"repair": "append"}}:
+            name = "specahd_one_pass"
+        case {"choices": {"method": str(old)}} if old in RENAMED_METHODS:
+            name = RENAMED_METHODS[old]
+        case _:
+            return values
+    return {**values, "choices": {**values["choices"], "method": name}}
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class CVRP(VehicleProblem[Solution]):
     construction = "savings"
     engine = Family(name="cvrp", routes_disjoint=True, moving_window=many_on_short_routes)
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
+    # Up to whole training instances.
+    suited_sizes = {"append": (16, 200)}
     suited = {
         "solve": {
             "problem.baseline": "savings",

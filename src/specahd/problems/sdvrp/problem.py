@@ -127,9 +127,9 @@ class SDVRP(VehicleProblem[SplitSolution]):
     construction = "nearest"
     engine = Family(name="sdvrp")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
+    # Up to whole training instances.
+    suited_sizes = {"append": (16, 500)}
     suited = {
-        # Up to whole training instances.
-        "specahd_passes": {"problem.max_size": 500},
         "comparison": {"budget.lower_train": 16},
         "paper": {"problem.baseline": "splitting"},
     }

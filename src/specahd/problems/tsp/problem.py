@@ -40,7 +40,7 @@ from specahd.routing.kernels.descriptors import (
 )
 from specahd.routing.kernels.distances import fill_block
 from specahd.routing.operators import RegionOperator, WholeInstance
-from specahd.routing.problem import MAX_REGIONS, Baselines, Operators, RoutingProblem
+from specahd.routing.problem import Baselines, Operators, RoutingProblem
 
 SMALLEST = 4
 """Minimum number of nodes of a run: two anchors and two cities whose order can change."""
@@ -268,10 +268,10 @@ _DESCRIPTORS = {"append": _RUNS, "insertion": _GROUPS, "construct": _RUNS}
 class TSP(RoutingProblem[TSPInstance, Solution]):
     """The symmetric travelling salesman problem.
 
+    The size of a region, which is a run of nodes, includes its two anchors.
+
     Parameters
     ----------
-    max_regions
-        Most runs, or groups, kept from one proposal. The size of a run includes its two anchors.
     options
         Those of every problem.
 
@@ -304,9 +304,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
     smallest_region = SMALLEST
+    # Programs plan the whole segment at every stop (docs/results.md).
+    suited_sizes = {"append": (16, 50), "insertion": (3, 50), "construct": (3, 50)}
     suited = {
-        # Programs plan the whole segment at every stop (docs/results.md).
-        "specahd_passes": {"problem.max_size": 50},
         "solve": {
             "problem.baseline": "two_opt",
             "problem.repairs_per_customer": 500,
@@ -323,10 +323,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     @checked("")
     def __init__(
         self,
-        max_regions: Annotated[int, MAX_REGIONS] = 3,
         **options: Annotated[Any, RoutingProblem],
     ) -> None:
-        super().__init__(max_regions=max_regions, **options)
+        super().__init__(**options)
         self.descriptor_names, self._describe = _DESCRIPTORS[self.repair]
 
     def read_solution(

@@ -83,8 +83,8 @@ class VRPTW(VehicleProblem[Solution]):
         evolved=on_short_routes,
     )
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
+    suited_sizes = {"append": (16, 400)}
     suited = {
-        "specahd_passes": {"problem.max_size": 400},
         "comparison": {"budget.lower_train": 16},
         "solve": {"problem.baseline": "insertion"},
     }
