@@ -151,6 +151,7 @@ def test_an_instance_cannot_name_its_way_out_of_the_run(trained):
 @pytest.mark.parametrize("problem", [name for name in PROBLEMS if name != "cvrp"])
 def test_every_problem_trains(tmp_path, problem):
     few = ["budget.programs=6", "budget.rounds=1", "hydra.run.dir=run"]
+    few += ["problem.max_size=50", "search.passes=10"]
     done = call("train", f"problem={problem}", *SMALL, *few, cwd=tmp_path)
     assert "rollbacks" in done.stdout
     for pool in ("selection", "validation"):

@@ -91,7 +91,7 @@ def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_pa
 def test_one_level_of_the_coupled_search_may_have_it(tmp_path):
     options = [option for option in RUN if not option.startswith(("method", "budget.programs"))]
     own = "method.lower={_target_:reflective_tree.ReflectiveTree,_partial_:true,island:2}"
-    options += ["budget.programs=16", "budget.rounds=1", own]
+    options += ["budget.programs=16", "budget.rounds=1", "method=specahd_one_pass", own]
     call("train", *options, cwd=tmp_path, env=ENV)
     operators = {
         level: {

@@ -18,7 +18,7 @@ from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 from specahd.runs.records import Task
 
-PROBLEM = CVRP()
+PROBLEM = CVRP(max_regions=8, max_size=50)
 SEEDS = {level: contracts(PROBLEM.operator)[level].seed for level in Level}
 LOWER = (
     "def select_next_node(current_node, depot, unvisited_nodes, rest_capacity, demands,"
