@@ -12,8 +12,8 @@ from specahd.routing.base import contracts
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
-COMPOSED = ["specahd"]
-"""Methods that only Hydra puts together: another one, with options of other groups."""
+COMPOSED = ["specahd", "g_lns"]
+"""Methods with options of other groups, which only Hydra puts together."""
 METHODS = [name for name in files.choices("method") if name not in COMPOSED]
 
 

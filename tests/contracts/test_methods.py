@@ -36,6 +36,7 @@ def confs():
     """Yield a name and the configuration of every search method of every file."""
     for path in sorted([*(CONF_DIR / "method").glob("*.yaml"), *ADDED.glob("method/*.yaml")]):
         conf = OmegaConf.load(path)
+        conf = conf.get("method", conf)
         for role in ("policy", "lower", "upper"):
             if conf.get(role) is not None:
                 yield f"{path.stem}-{role}", conf[role]

@@ -12,6 +12,7 @@ from specahd.core.proposer import Reply
 from specahd.core.settings import Accept
 from specahd.core.tariff import Tariff
 from specahd.repair.cases import Incumbent
+from specahd.repair.episodes import Episode
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.router import ResponseArchive
@@ -58,6 +59,7 @@ class Arithmetic:
     def __init__(self, exposed=lambda number: 2):
         self.exposed = exposed
         self.cases = {"expose": [], "utility": [], "repair": []}
+        self.episodes = []
         self.systems = []
 
     def submit(self, method, *arguments):
@@ -95,6 +97,15 @@ class Arithmetic:
         count = len(incumbents)
         utilities = (number / 100,) * count
         return UpperResult(Outcome.OK, "", utilities, (0.01,) * count, ((0.5,) * WIDTH,) * count)
+
+    def episode(self, programs, system, case, annealing, path):
+        """Reward a pair by both numbers, and a little by the case."""
+        self.episodes.append((programs, system, case, path))
+        rewards = [
+            [number_of(upper) + number_of(lower) + case / 8 for lower in system.repertoire]
+            for upper in programs
+        ]
+        return Episode(case / 4, tuple(map(tuple, rewards)))
 
     def repair(self, programs, system, case):
         self.cases["repair"].append(case)

@@ -44,14 +44,12 @@ def kill_at(ticket: int, share: float) -> None:
 
 
 def train(method, out, pools, execution):
-    allotted, settings = budget(PROGRAMS), api.Settings()
-    extensions = files.declared_options("method", method).get("search")
-    if extensions:
+    allotted = budget(PROGRAMS)
+    if "search" in files.declared_options("method", method):
         # From the second round on it trains on other solutions.
-        method, allotted = "specahd", replace(allotted, rounds=2)
-        settings = api.Settings(**extensions)
+        allotted = replace(allotted, rounds=2)
     api.train(
-        "cvrp", "offline", method, allotted, settings=settings,
+        "cvrp", "offline", method, allotted,
         out=out, pools=pools, execution=execution, resume=Path(out).exists(),
     )  # fmt: skip
 

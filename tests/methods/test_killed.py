@@ -33,8 +33,8 @@ def pools(tmp_path_factory):
     return tiny_pools("cvrp", tmp_path_factory.mktemp("pools"))
 
 
-# More passes of two levels, a portfolio of programs, and one that asks for texts.
-@pytest.mark.parametrize("method", ["specahd", "eoh_s", "reevo"])
+# More passes of two levels, pairs, a portfolio of programs, and one that asks for texts.
+@pytest.mark.parametrize("method", ["specahd", "g_lns", "eoh_s", "reevo"])
 def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     workers, pools, tmp_path, method
 ):

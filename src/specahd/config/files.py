@@ -173,15 +173,17 @@ def _method_of_file(name: str, problem: Mapping[str, Any]) -> MethodChoice:
         else:
             [(key, choice)] = entry.items()
             memory = str(choice) if key.startswith("override /memory@") else memory
-    if base == name:
+    if base == name and "method" not in read:
         return MethodChoice(factory_of("method", name), memory)
     # Imported here, since solving reads files too, and does not need it.
     from omegaconf import OmegaConf
 
-    groups = {group: options for group, options in read.items() if group != "defaults"}
+    groups = {key: read[key] for key in read if key not in ("defaults", "method")}
     register_resolvers()
     whole: Any = OmegaConf.to_container(OmegaConf.merge({"problem": problem}, groups), resolve=True)
     options = {group: {key: whole[group][key] for key in groups[group]} for group in groups}
+    if base == name:
+        return MethodChoice(_factory(read["method"]), memory, options)
     return replace(_method_of_file(base, problem), options=options)
 
 

@@ -180,6 +180,16 @@ class Coupled:
         if self._settings.levels != "lower":
             tickets = upper_tickets + carried
             finalists = self._upper_round(number, tickets, system, measures) or finalists
+        return self._end_round(number, system, finalists, measures)
+
+    def _end_round(
+        self,
+        number: int,
+        system: RepairSystem,
+        finalists: Sequence[tuple[Program, ...]],
+        measures: dict[str, float],
+    ) -> Candidate:
+        """Select the round's candidate, and record the end of the round."""
         chosen = self._select(number, system, finalists)
         self._uppers = chosen.uppers
         if isfinite(chosen.selection):

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from specahd.core.program import Outcome, Program, Tier
+from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.core.sums import sequential_sum
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.insertion import seed_of
 from specahd.repair.cases import Case, Incumbent, Incumbents
+from specahd.repair.episodes import Annealing, Episode, run_episode
 from specahd.repair.merge import checked_merge
 from specahd.repair.passes import Propose, Rebuild, repair_case
 from specahd.repair.responses import RepairTask, Response, task_key
@@ -200,6 +202,34 @@ class Evaluator:
         """Run the frozen pipeline on one case."""
         with self._upper(uppers, system) as session:
             return self._repair(uppers, session, system, Incumbent(case), final=True)
+
+    def episode(
+        self,
+        uppers: Sequence[Program],
+        system: RepairSystem,
+        case: int,
+        annealing: Annealing,
+        path: Sequence[int | str],
+    ) -> Episode:
+        """Reward pairs of upper programs and members of the repertoire in a search on one case.
+
+        Parameters
+        ----------
+        path
+            Seed and names of the generator that draws (:func:`specahd.core.seeding.generator`).
+        """
+        seed, *names = path
+        with self._upper(uppers, system) as session:
+            proposers = [self._propose(session, number, case) for number in range(len(uppers))]
+            return run_episode(
+                self._problem,
+                self._cases[case],
+                proposers,
+                self._rebuild(system, case),
+                len(system.repertoire),
+                annealing,
+                generator(int(seed), *names),
+            )
 
     def _repair(
         self,

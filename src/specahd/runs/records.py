@@ -67,6 +67,16 @@ class Round(Struct, frozen=True):
         return self.uppers or [self.upper]
 
 
+class Rewards(Struct, frozen=True):
+    """What pairs of programs earned together in ``journal.jsonl``: a row for each upper one."""
+
+    round: int
+    uppers: list[Name]
+    lowers: list[Name]
+    rewards: list[list[Finite]]
+    improvement: Finite
+
+
 class Other(Struct, frozen=True):
     """Any other record of ``journal.jsonl``."""
 
@@ -161,7 +171,8 @@ def journal_type(record: Mapping[str, Any], sample: type[Sample] = Sample) -> ty
     """Return the type of a record of ``journal.jsonl``."""
     if "record" not in record:
         return sample
-    return Round if record["record"] == "round" else Other
+    kinds: Mapping[str, type[Struct]] = {"round": Round, "rewards": Rewards}
+    return kinds.get(record["record"], Other)
 
 
 def uploaded_journal_type(record: Mapping[str, Any]) -> type[Struct]:

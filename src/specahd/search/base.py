@@ -10,10 +10,30 @@ import numpy as np
 from specahd.core.contract import Context, Contract, Operator, Parent, Request
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
+from specahd.routing.base import FloatArray
 from specahd.runs.records import Measured
 
 Rank = Callable[[Sequence[Program]], list[Parent]]
 """Function that orders programs, given oldest first, best first, and adds their measurements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The programs of the other level, and what they earned with those of this level.
+
+    Parameters
+    ----------
+    rewards
+        Shape (programs carried over, others); larger is better.
+    others
+        The programs of the other level, in the order of the columns.
+    companions
+        Programs of the other level that this round brought, by the index of their sample.
+    """
+
+    rewards: FloatArray
+    others: Sequence[Parent]
+    companions: Mapping[int, Parent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +53,17 @@ class RoundStart:
     rank
         The level's own order, which depends on all programs together (greedy J at the lower
         level). It accepts every program that was measured in the round.
+    pairing
+        Where programs are judged in pairs (:class:`specahd.design.pairs.Pairs`), what the pairs
+        earned. The method then leaves vacancies: the round requests ``size`` programs less the
+        members that it keeps.
     """
 
     contract: Contract
     tickets: int
     carried: tuple[Parent, ...]
     rank: Rank
+    pairing: Pairing | None = None
 
     @property
     def founded(self) -> bool:

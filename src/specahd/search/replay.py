@@ -21,6 +21,7 @@ from specahd.runs.reading import require_current
 from specahd.runs.records import (
     Answer,
     Measured,
+    Rewards,
     Round,
     Sample,
     Tasks,
@@ -52,6 +53,8 @@ class Replay:
         (nan if it failed on all instances), and the number of instances on which it failed.
     verdicts
         Verdicts on novelty, by program.
+    rewards
+        What pairs of programs earned, by round.
     """
 
     replies: Mapping[str, Answer] = field(default_factory=dict)
@@ -59,6 +62,7 @@ class Replay:
     tasks: Mapping[int, Tasks] = field(default_factory=dict)
     selection: Mapping[int, tuple[list[str], float, int]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    rewards: Mapping[int, Rewards] = field(default_factory=dict)
 
     @classmethod
     def read(cls, directory: Path) -> "Replay":
@@ -77,17 +81,19 @@ class Replay:
                 tasks[record.round] = record
             else:
                 measured[record.round, record.program] = record
-        selection, verdicts = {}, {}
+        selection, verdicts, rewards = {}, {}, {}
         for record in journal.read_records(directory / JOURNAL, journal_type):
             if isinstance(record, Round):
                 mean = nan if record.selection is None else float(record.selection)
                 selection[record.round] = record.chosen, mean, record.selection_failed
+            elif isinstance(record, Rewards):
+                rewards[record.round] = record
             elif isinstance(record, Sample) and record.novelty is not None:
                 found = record.novelty
                 verdicts[record.sample] = Verdict(
                     found.duplicate_of, found.nearest, found.similarity
                 )
-        return cls(replies, measured, tasks, selection, verdicts)
+        return cls(replies, measured, tasks, selection, verdicts, rewards)
 
     def reply(self, request: Request) -> tuple[Reply, int] | None:
         """Return the recorded reply, and the number of earlier refunds of its ticket.
