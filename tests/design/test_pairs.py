@@ -79,10 +79,23 @@ def test_all_pairs_are_rewarded_on_each_training_instance_and_the_worst_leave(pa
     assert kept[0] == {"upper-seed"}
     assert kept[1] == {"upper-seed", "upper-1-0000", "upper-1-0001"}
     assert "upper-seed" not in kept[2]
+    assert "lower-seed" in found[1]["lowers"]
+    assert "lower-seed" not in found[2]["lowers"]
     [candidate] = run.candidates
     for programs in candidate.uppers, candidate.repertoire:
         numbers = list(map(number_of, programs))
         assert numbers == sorted(numbers, reverse=True)
+
+
+def test_the_lower_level_is_asked_for_what_the_upper_level_was(paired):
+    run = paired(*range(3, 60), tickets=60)
+    kinds = {}
+    for sample in run.samples:
+        kind = sample["operator"].partition("_")[0]
+        kinds.setdefault((sample["round"], sample["index"]), []).append(kind)
+    assert {kind for kind, *_ in kinds.values()} == {"init", "mutate", "crossover", "joint"}
+    for upper, lower in kinds.values():
+        assert upper == lower
 
 
 def test_draws_of_every_episode_are_its_own(paired):
@@ -95,7 +108,8 @@ def test_draws_of_every_episode_are_its_own(paired):
 
 def test_a_frozen_system_is_known_by_what_is_in_it(paired):
     executor = Arithmetic()
-    paired(tickets=12, executor=executor)
+    # At last the newest are put in their places.
+    paired(9, 1, tickets=6, executor=executor, incumbents="repaired")
     systems = [*executor.systems, *(system for _, system, *_ in executor.episodes)]
     programs = {}
     for system in systems:

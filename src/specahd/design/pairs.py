@@ -249,7 +249,6 @@ class Pairs(Coupled):
         """Make the method's members the population, unless it keeps none."""
         members = list(search.method.members)
         if isinstance(search, LowerSearch):
-            search.table.keep(member.program.id for member in members)
             self._archive.extend(search.table)
         if members:
             self._keep(level, members)
