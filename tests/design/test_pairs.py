@@ -10,6 +10,7 @@ from msgspec import convert
 from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.journal import read_records
 from specahd.core.program import Level
+from specahd.core.settings import Settings
 from specahd.design.pairs import Pairs
 from specahd.methods.g_lns import GLNS
 from specahd.runs.records import Rewards
@@ -160,16 +161,17 @@ def test_what_was_rewarded_comes_again(trained, paired, tmp_path):
 
 
 @pytest.mark.parametrize("levels", ["lower", "upper"])
-def test_one_level_alone_has_no_pairs(paired, levels):
+def test_one_level_alone_has_no_pairs(levels):
+    repertoire = "given" if levels == "upper" else None
     with pytest.raises(ConfigError, match=f"search.levels=both .*, got {levels}"):
-        paired(levels=levels)
+        Pairs.admit(PROBLEM, Settings(levels=levels, repertoire=repertoire))
 
 
 @pytest.mark.parametrize("repair", ["insertion", "construct"])
 def test_pairs_need_regions_that_are_rebuilt_one_by_one(repair):
     problem = type(PROBLEM)(repair=repair)
     with pytest.raises(ConfigError, match=r"problem\.repair=append for pairs"):
-        Pairs(problem=problem, settings=None, policy=GLNS)
+        Pairs.admit(problem, Settings())
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,7 @@ class TrainingPlan:
         self.check_bounds(repeat=repeat)
         check_rounds(self.method)
         rounds: Any = self.method.func
+        rounds.admit(self.problem, self.settings)
         kept = given if self.settings.repertoire else None
         portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(kept and kept.portfolio)
         check_extensions(

@@ -140,6 +140,16 @@ class Coupled:
             if make is not None:
                 check_maker(f"method.{option}", make)
 
+    @staticmethod
+    def admit(problem: AnyProblem, settings: Settings) -> None:
+        """Refuse a problem or options of the search that these rounds are not for; here none.
+
+        Raises
+        ------
+        ConfigError
+            The message is one sentence.
+        """
+
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, yielding the candidate of each."""
         for number in range(1, self._budget.rounds + 1):

@@ -66,22 +66,13 @@ class Pairs(Coupled):
     def __init__(
         self,
         *,
-        problem: AnyProblem,
-        settings: Settings,
         policy: Callable[[], SearchMethod],
         episodes: int = 1,
         iterations: int = 100,
         temperature: float = 0.01,
         **parts: Any,
     ) -> None:
-        reason = single_pass(problem, portfolio=False)
-        if reason is not None:
-            raise ConfigError(f"Expected problem.repair=append for pairs of programs {reason}.")
-        if settings.levels != "both":
-            raise ConfigError(
-                f"Expected search.levels=both for pairs of programs, got {settings.levels}."
-            )
-        super().__init__(problem=problem, settings=settings, policy=policy, **parts)
+        super().__init__(policy=policy, **parts)
         self._episodes = episodes
         self._annealing = Annealing(iterations, temperature)
         self._parents: dict[Level, list[Parent]] = {}
@@ -101,6 +92,17 @@ class Pairs(Coupled):
     ) -> None:
         """Refuse options out of range, before any work is done."""
         Coupled.check(**others)
+
+    @staticmethod
+    def admit(problem: AnyProblem, settings: Settings) -> None:
+        """Refuse a problem whose regions are not rebuilt one by one, or a single level."""
+        reason = single_pass(problem, portfolio=False)
+        if reason is not None:
+            raise ConfigError(f"Expected problem.repair=append for pairs of programs {reason}.")
+        if settings.levels != "both":
+            raise ConfigError(
+                f"Expected search.levels=both for pairs of programs, got {settings.levels}."
+            )
 
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, and yield the candidate of the last."""
