@@ -40,16 +40,15 @@ CROSSOVER = Operator(
 )
 JOINT = Operator(
     "joint",
-    "Of all pairs, {parents} and the program of the other kind above earned most together. Write a "
-    "new version of {parents}, made for what the other program does.",
+    "Write a new version of {parents}, made for what the other program above does.",
     parents=1,
     treatment=Treatment.RESTRUCTURE,
 )
 _MUTATION, _CROSSOVER = 0.5, 0.8
 """The chance of a mutation, and else of a crossover within a level; both of the released code."""
 _OTHER = {
-    Level.UPPER: "This program rebuilds the regions that are proposed:",
-    Level.LOWER: "This program proposes the regions that are rebuilt:",
+    Level.UPPER: "The other program rebuilds the regions that are proposed.",
+    Level.LOWER: "The other program proposes the regions that are rebuilt.",
 }
 """What the program of the other level does, by the level of the request."""
 
@@ -123,8 +122,7 @@ class GLNS:
             kind = companion.program.operator
         if kind == JOINT.name and self._best is not None:
             own, other = self._best
-            written = other if companion is None else companion
-            return Query(JOINT, (own,), hints=_shown(written, own.program.level))
+            return Query(JOINT, (own,), hints=_described(own.program.level, other, companion))
         if kind in (JOINT.name, CROSSOVER.name) and len(members) > 1:
             return Query(CROSSOVER, self._pair(rng))
         row = int(rng.integers(len(members)))
@@ -156,6 +154,10 @@ def _ranked(population: Iterable[tuple[float, Parent]]) -> list[tuple[float, Par
     return sorted(population, key=lambda one: -one[0])
 
 
-def _shown(other: Parent, level: Level) -> str:
-    program = other.program
-    return f"{_OTHER[level]}\n\n{idea_and_code(program.idea, program.source)}"
+def _described(level: Level, other: Parent, companion: Parent | None) -> str:
+    """Return a description of the other program of the best pair, or of the one made from it."""
+    shown = (companion or other).program
+    story = "Of all pairs, it and program 1 earned most together."
+    if companion is not None:
+        story = "It is a new version of the one with which program 1 earned most."
+    return f"{_OTHER[level]} {story} {idea_and_code(shown.idea, shown.source)}"
