@@ -113,6 +113,24 @@ def test_one_level_alone(api_run, tmp_path, level):
         assert frozen.upper.id == "upper-seed"
 
 
+def test_no_training_reads_confirmation(api_run, tmp_path):
+    pools = tmp_path / "pools"
+    shutil.copytree(api_run / "pools", pools)
+    place = pools / "cvrp" / "confirmation"
+    # It is written when it is first read.
+    assert not place.exists()
+    first, *_ = api.read_pool("cvrp", "confirmation", pools, count=3)
+    found = api.load(api_run / "run" / "checkpoint").repair(first)
+    assert found.improvement >= 0
+    for path in place.glob("*.vrp"):
+        path.write_text("altered")
+    with pytest.raises(FileError, match=r"confirmation.* is missing or altered"):
+        api.read_pool("cvrp", "confirmation", pools)
+    api.train("cvrp", budget=SMALL, out=tmp_path / "run", pools=pools)
+    validation = (tmp_path / "run" / "validation.jsonl").read_bytes()
+    assert validation == (api_run / "run" / "validation.jsonl").read_bytes()
+
+
 def test_a_search_begins_with_the_programs_of_a_run_in_place_of_those_by_hand(api_run, tmp_path):
     train = partial(api.train, pools=api_run / "pools")
     building = api.make_problem("cvrp", repair="construct")

@@ -197,6 +197,7 @@ def test_prepare_writes_once_and_verifies_after(tmp_path):
     assert call("prepare", "problem=cvrp", cwd=tmp_path).stdout == first
     assert tree(tmp_path / "pools") == before
     assert "lower_train: 256 instances" in first
+    assert "confirmation: 60 instances of 100 to 800" in first
     assert {path.name for path in tmp_path.iterdir()} == {"pools"}
 
 

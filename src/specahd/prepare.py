@@ -16,6 +16,7 @@ from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
+from specahd.routing.base import CONFIRMATION, POOLS
 from specahd.tracking.observers import ProgressObserver
 
 
@@ -27,19 +28,16 @@ def prepare(config: DictConfig) -> None:
     problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
     folder = pools.prepare_pools(problem, wanted)
-    record = pools.read_manifest(folder)["pools"]
-    for pool in record:
+    texts = {}
+    for pool in (*POOLS, CONFIRMATION):
         instances = pools.read_pool(problem, folder, pool)
         sizes = [instance.size for instance in instances]
         sys.stdout.write(
             f"{folder / pool}: {len(sizes)} instances of {min(sizes)} to {max(sizes)}\n"
         )
-    pools.refuse_overlap(
-        {
-            pool: {name: (folder / pool / name).read_text() for name in names}
-            for pool, names in record.items()
-        }
-    )
+        paths = [folder / pool / f"{instance.name}{problem.suffix}" for instance in instances]
+        texts[pool] = {path.name: path.read_text() for path in paths}
+    pools.refuse_overlap(texts)
     sys.stdout.write("No instance occurs twice, by content hash.\n")
 
 

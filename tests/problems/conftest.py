@@ -3,9 +3,10 @@
 from functools import cache
 
 from offered import problem
-from specahd.routing.base import POOLS
+from specahd.routing.base import CONFIRMATION, POOLS
+from specahd.routing.pools import generate
 
 
 @cache
 def generated(name):
-    return {pool: list(problem(name).generate(pool, 2024)) for pool in POOLS}
+    return {pool: list(generate(problem(name), pool, 2024)) for pool in (*POOLS, CONFIRMATION)}

@@ -333,12 +333,12 @@ def read_pool(
     seed: int = POOLS_SEED,
     count: int | None = None,
 ) -> list[ProblemInstance]:
-    """Read a generated pool; write all pools of the problem first if they are missing.
+    """Read a generated pool; write the pools of the problem first if they are missing.
 
     Parameters
     ----------
     pool
-        ``lower_train``, ``upper_train``, ``selection`` or ``validation``.
+        ``lower_train``, ``upper_train``, ``selection``, ``validation`` or ``confirmation``.
     directory
         The directory of the pools.
     seed

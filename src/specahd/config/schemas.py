@@ -57,7 +57,7 @@ class EvaluateConfig(RepairOptions):
     """Options of ``python -m specahd.evaluate``; null options of repair are as in training."""
 
     checkpoint: str = option(MISSING, "a checkpoint, its run's directory, or models:/NAME@ALIAS")
-    pool: str | None = option(None, "a generated pool: selection, validation …")
+    pool: str | None = option(None, "a generated pool: selection, validation, confirmation …")
     set: str | None = option(None, "a public set, or a folder inside one: cvrp_x, sdvrp/SET-1")
     # A file or folder, or a list of them; Hydra has no type for this.
     instance: Any = option(None, "a file, a folder, or several: [a.vrp,b.vrp]")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from specahd.core import journal
 from specahd.core.plain import convert
 from specahd.evaluation.files import ROUTES, row_timings_file, rows_file
-from specahd.routing.base import POOLS, AnyProblem
+from specahd.routing.base import CONFIRMATION, POOLS, AnyProblem
 
 if TYPE_CHECKING:
     from specahd.repair.cases import BaselineSolutions, Case
@@ -393,5 +393,5 @@ def summarise(
             name: sum(cost < ours for cost, ours in zip(theirs, final_costs, strict=True))
             for name, theirs in costs.items()
         },
-        unit=problem.pool_unit if pool in POOLS else "",
+        unit=problem.pool_unit if pool in (*POOLS, CONFIRMATION) else "",
     )

@@ -24,7 +24,9 @@ ArrayLayout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
 """Dtype and shape of arrays, by their names."""
 
 POOLS = ("lower_train", "upper_train", "selection", "validation")
-"""Names of the generated pools (docs/reference/pools.md); a fifth, public, is downloaded."""
+"""Names of the generated pools (docs/reference/pools.md); the public sets are downloaded."""
+CONFIRMATION = "confirmation"
+"""One more pool, by the rules of validation from another seed. No training reads it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """The generated instance pools on disk: written once, verified when read, checked as disjoint.
 
 ``<dir>/<problem>/<pool>/<instance>`` with ``<dir>/<problem>/manifest.json``, which
-records the seed and the SHA-256 of every file.
+records the seed and the SHA-256 of every file. The pool ``confirmation`` has a manifest of its
+own, because it is written when it is first read, and no training reads it.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from specahd.core.errors import ConfigError, FileError
 from specahd.core.folders import atomic_folder, write_errors
 from specahd.core.seeding import generator
 from specahd.core.settings import Pools
-from specahd.routing.base import POOLS, AnyProblem
+from specahd.routing.base import CONFIRMATION, POOLS, AnyProblem
 
 MANIFEST = "manifest.json"
+_CONFIRMATION_SEED = 5000
+"""What its seed is above the seed of the others: further than seeds that somebody tries."""
 SUBSET_SEED = 0
 """Seed of the subsets drawn from pools that are not for training, whatever the run's seed."""
 _TRAINING = ("lower_train", "upper_train")
@@ -47,7 +50,9 @@ def prepare_pools(problem: AnyProblem, pools: Pools) -> Path:
                         raise FileError(
                             f"{target} holds no pools; name another pools.dir for them."
                         )
-                    _write(problem, target, pools.seed)
+                    with atomic_folder(target) as draft:
+                        places = {pool: draft / pool for pool in POOLS}
+                        _write(problem, draft, pools.seed, places, {})
     made_with = read_manifest(target)["seed"]
     if made_with != pools.seed:
         raise ConfigError(
@@ -57,12 +62,12 @@ def prepare_pools(problem: AnyProblem, pools: Pools) -> Path:
     return target
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of prepared pools."""
+def read_manifest(folder: Path, pools: Collection[str] = POOLS) -> dict[str, Any]:
+    """Return the manifest of prepared pools, which has these pools."""
     path = folder / MANIFEST
     try:
         record = json.loads(path.read_text())
-        if set(record["pools"]) >= set(POOLS) and isinstance(record["seed"], int):
+        if set(record["pools"]) >= set(pools) and isinstance(record["seed"], int):
             return dict(record)
     except (OSError, ValueError, TypeError, KeyError):
         pass
@@ -75,6 +80,8 @@ def read_pool(
     problem: AnyProblem, folder: Path, pool: str, *, count: int | None = None, seed: int = 0
 ) -> list[Any]:
     """Read a pool, or ``count`` of its instances, in the pool's order.
+
+    ``confirmation`` is written first if it is missing.
 
     Parameters
     ----------
@@ -90,10 +97,13 @@ def read_pool(
         A file is missing, or its checksum differs from the manifest's.
     """
     pools = read_manifest(folder)["pools"]
+    if pool == CONFIRMATION:
+        pools = _prepare_confirmation(problem, folder)["pools"]
     if pool not in pools:
-        raise ConfigError(f"Expected pool to be one of {', '.join(pools)}, got {pool!r}.")
+        accepted = ", ".join((*pools, CONFIRMATION))
+        raise ConfigError(f"Expected pool to be one of {accepted}, got {pool!r}.")
     names = list(pools[pool])
-    if is_sampled(folder, pool, count):
+    if count is not None and count < len(names):
         rng = generator(seed if pool in _TRAINING else SUBSET_SEED, "subset", pool)
         kept = sorted(rng.choice(len(names), size=count, replace=False).tolist())
         names = [names[index] for index in kept]
@@ -113,22 +123,51 @@ def is_sampled(folder: Path, pool: str, count: int | None) -> bool:
     return count is not None and count < len(read_manifest(folder)["pools"][pool])
 
 
-def _write(problem: AnyProblem, target: Path, seed: int) -> None:
-    with atomic_folder(target) as draft:
-        pools: dict[str, dict[str, str]] = {}
-        texts: dict[str, dict[str, str]] = {}
-        for pool in POOLS:
-            (draft / pool).mkdir()
-            pools[pool], texts[pool] = {}, {}
-            for instance in problem.generate(pool, seed):
-                name = f"{instance.name}{problem.suffix}"
-                text = problem.dumps(instance)
-                (draft / pool / name).write_bytes(text.encode())
-                pools[pool][name] = _hash(text.encode())
-                texts[pool][name] = text
-        refuse_overlap(texts)
-        record = {"problem": problem.name, "seed": seed, "pools": pools}
-        (draft / MANIFEST).write_text(json.dumps(record, indent=1) + "\n")
+def generate(problem: AnyProblem, pool: str, seed: int) -> Iterator[Any]:
+    """Yield the instances of a pool; ``confirmation`` is validation from another seed."""
+    if pool == CONFIRMATION:
+        return problem.generate("validation", seed + _CONFIRMATION_SEED)
+    return problem.generate(pool, seed)
+
+
+def _prepare_confirmation(problem: AnyProblem, folder: Path) -> dict[str, Any]:
+    """Write the pool ``confirmation`` beside the others unless it exists; return its manifest."""
+    target = folder / CONFIRMATION
+    if not (target / MANIFEST).exists():
+        with write_errors(target), FileLock(folder.parent / f".{problem.name}.lock"):
+            if not (target / MANIFEST).exists():
+                others = read_manifest(folder)
+                texts = {
+                    pool: {name: (folder / pool / name).read_text() for name in names}
+                    for pool, names in others["pools"].items()
+                }
+                with atomic_folder(target) as draft:
+                    _write(problem, draft, others["seed"], {CONFIRMATION: draft}, texts)
+    return read_manifest(target, (CONFIRMATION,))
+
+
+def _write(
+    problem: AnyProblem,
+    draft: Path,
+    seed: int,
+    places: Mapping[str, Path],
+    others: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Write pools into their places, and their manifest, unless they overlap others."""
+    pools: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
+    for pool, place in places.items():
+        place.mkdir(exist_ok=True)
+        pools[pool], texts[pool] = {}, {}
+        for instance in generate(problem, pool, seed):
+            name = f"{instance.name}{problem.suffix}"
+            text = problem.dumps(instance)
+            (place / name).write_bytes(text.encode())
+            pools[pool][name] = _hash(text.encode())
+            texts[pool][name] = text
+    refuse_overlap({**others, **texts})
+    record = {"problem": problem.name, "seed": seed, "pools": pools}
+    (draft / MANIFEST).write_text(json.dumps(record, indent=1) + "\n")
 
 
 def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:
