@@ -1,4 +1,4 @@
-"""Ablations take one part of the memory away, and say the truth."""
+"""Ablations and controls take one part away, and say the truth."""
 
 import copy
 
@@ -11,7 +11,7 @@ from omegaconf import OmegaConf, open_dict
 from specahd.config import CONF_DIR
 from specahd.config.cli import resolve_config
 from specahd.config.files import choices
-from specahd.config.preflight import check_ablation
+from specahd.config.preflight import check_ablation, check_control
 from specahd.config.schemas import register_schemas, validate
 from specahd.core.errors import ConfigError
 
@@ -39,6 +39,7 @@ def composed(*overrides):
         del plain["hydra"]
     validate(plain)
     check_ablation(plain)
+    check_control(plain)
     return resolve_config(plain)
 
 
@@ -92,6 +93,27 @@ def test_an_ablation_composes_over_what_may_bring_a_memory(choice):
 def test_a_contradiction_is_refused(overrides):
     with pytest.raises(ConfigError, match=r"^ablation=\w+ (takes away|with memory=\w+ has )"):
         composed(*overrides)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        (("control=no_program", "budget.programs=4"), r"has budget\.programs=0, got 4\.$"),
+        (("control=sampled", "method.policy.operators=[i1,e1]"), r"operators=\['i1'\], got "),
+    ],
+)
+def test_a_control_that_another_option_reverts_is_refused(overrides, sentence):
+    with pytest.raises(ConfigError, match=rf"^control=\w+ .*{sentence}"):
+        composed(*overrides)
+
+
+def test_the_experiment_of_controls_is_the_comparison_with_one_part_less():
+    complete = composed("experiment=comparison")
+    for label, changed in (("no_program", "budget"), ("sampled", "method"), ("none", "")):
+        control = composed("experiment=controls", f"control={label}")
+        assert {
+            name for name in control if control[name] != complete[name] and name != "choices"
+        } == {changed} - {""}
 
 
 def test_a_method_may_bring_a_memory_of_its_own(tmp_path):

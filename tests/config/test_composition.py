@@ -27,7 +27,7 @@ def targets(node: object) -> Iterator[str]:
 
 GROUPS = groups_of("train")
 CHOICES = {group: choices(group) for group in GROUPS}
-ALONE = ("ablation", "experiment")
+ALONE = ("ablation", "control", "experiment")
 """Groups that choose for other groups, or go with some choices of them alone."""
 TOGETHER = [
     [f"{group}={name}" for group, name in zip(CHOICES, names, strict=True) if name]

@@ -62,6 +62,15 @@ def test_partial_runs_are_named_and_enter_into_no_mean(folder):
     assert table(told, "cvrp")[2][5] == "–"
 
 
+def test_controls_are_rows_by_their_words(tmp_path):
+    write(tmp_path, "specahd", 0, (70.0, 60.0))
+    write(tmp_path, "eoh", 0, (90.0, 70.0))
+    write(tmp_path, "specahd", 1, (80.0, 60.0), programs=0, samples=())
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID)
+    names = [line[0] for line in table(told, "cvrp")[2:]]
+    assert names == ["eoh", "specahd", "specahd, no program", "B: nearest"]
+
+
 def reference(*told):
     return Row.of(convert(row(*told), RowRecord))
 

@@ -141,6 +141,41 @@ def test_an_option_is_told_only_of_those_that_it_tells_apart():
     ]
 
 
+def controlled(programs=60, operators=("e1", "m1"), design="coupled.Coupled", **search):
+    design = {"_target_": f"specahd.design.{design}", "policy": {"operators": list(operators)}}
+    return kind(programs=programs, method=design, search=search)
+
+
+def test_controls_are_named_in_words_whatever_made_them(tmp_path):
+    run = tmp_path / "run"
+    lines = "seed: 3\nbudget: {name: b, programs: 9}\n"
+    lines += "choices: {problem: cvrp, method: eoh, llm: offline}\n"
+    (run / "checkpoint").mkdir(parents=True)
+    (run / "config.yaml").write_text(lines)
+    kinds = {
+        "none": controlled(),
+        "no program": controlled(programs=0),
+        "sampled": controlled(operators=["i1"]),
+        "programs of eoh": controlled(programs=0, initial_programs=str(run)),
+        "programs of gone": controlled(initial_programs="some/gone"),
+        "begun with programs by hand": controlled(design="single.Single", seeds="varied"),
+    }
+    assert {words: each.control for words, each in kinds.items()} == {w: w for w in kinds}
+    # With one seed's run or another's it is the same control.
+    again = controlled(programs=0, initial_programs=str(run / "checkpoint"))
+    assert again == kinds["programs of eoh"]
+    names = name_kinds(list(kinds.values())[:4])
+    assert sorted(names.values()) == [
+        "cvrp-specahd",
+        "cvrp-specahd-no_program",
+        "cvrp-specahd-programs_of_eoh",
+        "cvrp-specahd-sampled",
+    ]
+    chosen = {"problem": "cvrp", "method": "specahd", "llm": "offline", "control": "no_program"}
+    assert kind(programs=0, choices=chosen).control == "no program"
+    assert kind(choices=chosen | {"control": "none"}).options == kind(choices=chosen).options
+
+
 def test_of_a_class_its_name_is_told_and_not_how_it_is_called():
     made = {"_target_": "my.methods.climbing.Climb", "_partial_": True}
     kinds = [kind(method={"lower": None}), kind(method={"lower": made})]

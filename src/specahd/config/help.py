@@ -21,6 +21,7 @@ from specahd.routing.formats.kinds import STOP_COLUMNS
 
 _SETS = {
     "ablation": "the memory without one of its parts",
+    "control": "a smaller system beside which a gain is stated",
     "experiment": "options that belong together",
 }
 """Groups that are no option themselves, but set options of others."""

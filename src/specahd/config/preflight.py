@@ -4,11 +4,13 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from specahd.config.files import declared_options
 from specahd.config.targets import check_targets, locate
 from specahd.core.errors import ConfigError
 from specahd.core.options import stated_options
 from specahd.design.makers import expect_rounds
 from specahd.llm.keys import require_keys
+from specahd.runs.configuration import flatten
 
 NONE = "none"
 
@@ -56,11 +58,23 @@ def _yaml_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def check_control(config: DictConfig) -> None:
+    """Refuse a control that another option reverts."""
+    label = HydraConfig.get().runtime.choices.get("control") or NONE
+    if label == NONE:
+        return
+    for option, wanted in flatten(declared_options("control", label)).items():
+        got = OmegaConf.select(config, option)
+        if got != wanted:
+            raise ConfigError(f"control={label} has {option}={wanted}, got {got}.")
+
+
 def check_training(config: DictConfig) -> None:
     """Refuse an invalid configuration in one sentence."""
     require_keys(config.llm, "llm")
     require_keys(config.memory, "memory")
     check_ablation(config)
+    check_control(config)
     rounds = config.method.get("_target_")
     if rounds is not None:
         # Before the targets, since a search method in this place takes other options.

@@ -30,6 +30,7 @@ from specahd.reporting.document import (
     format_percent,
 )
 from specahd.reporting.ranking import Entry
+from specahd.runs.configuration import RunKind
 from specahd.runs.reading import Run, Spending, choose_runs
 
 _TEXT = (
@@ -132,7 +133,7 @@ def comparison_tables(
     kinds = group_by_kind(choose_runs(found)).items()
     sections: list[Section] = []
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
-        groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
+        groups = {_label(name, runs[0].kind): runs for name, runs in group}
         common = restrict_to_common(groups, ["validation"])
         baselines = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
         noun = "method" if len({runs[0].kind.method for runs in groups.values()}) > 1 else "setting"
@@ -144,6 +145,12 @@ def comparison_tables(
         sections.append(Section(problem, parts))
     sections.append(Section("How to read the tables of methods", [ranking.HOW_TO_READ, _TEXT]))
     return Document("Comparison of methods", sections)
+
+
+def _label(name: str, kind: RunKind) -> str:
+    """Return the name of a kind of runs in the table of its problem: ``specahd, no program``."""
+    control = kind.control.replace(" ", "_")
+    return name.removeprefix(f"{kind.problem}-").replace(f"-{control}", f", {kind.control}")
 
 
 def _baselines(

@@ -139,13 +139,19 @@ _CALLING = ("_partial_", "_recursive_", "_convert_")
 """Hydra's keys for calling a class; the class itself determines the result."""
 _HEAD = ("problem", "method", "llm", "budget")
 _LENGTH = 100
+CONTROL = "control"
+"""The group of controls, and the option of a kind that says which control it is."""
+NO_CONTROL = "none"
+_PROGRAMS, _OPERATORS = "budget.programs", "method.policy.operators"
+_SINGLE = "specahd.design.single.Single"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunKind:
     """The options that a result depends on; runs that share them are averaged over seeds.
 
-    ``options`` are the choices by group and the values by dotted name.
+    ``options`` are the choices by group and the values by dotted name. The options that make a run
+    a control are one option, ``control``, whether the group of that name set them or not.
     """
 
     problem: str
@@ -165,6 +171,9 @@ class RunKind:
             for key, value in {**choices, **flatten(values)}.items()
             if not is_covered_by(key, _IRRELEVANT) and key.rpartition(".")[2] not in _CALLING
         }
+        control, made_by = _control(options)
+        options = {key: value for key, value in options.items() if key not in made_by}
+        options[CONTROL] = control
         return cls(
             problem=str(choices["problem"]),
             method=str(choices["method"]),
@@ -173,10 +182,41 @@ class RunKind:
             options=tuple((key, str(options[key])) for key in sorted(options)),
         )
 
+    @property
+    def control(self) -> str:
+        """What the run is as a control, in words; ``none`` if it is none."""
+        return dict(self.options).get(CONTROL, NO_CONTROL)
+
     def values(self, keys: Iterable[str]) -> list[str]:
         """Return the values of options; the word None stands for an absent option."""
         options = dict(self.options)
         return [str(options.get(key)) for key in keys]
+
+
+def _control(options: Mapping[str, Any]) -> tuple[str, set[str]]:
+    """Return what a run is as a control, in words, and the options that make it one."""
+    given = options.get("search.initial_programs")
+    if given is not None:
+        made_by = {"search.initial_programs"}
+        made_by |= set() if options.get(_PROGRAMS) else {_PROGRAMS}
+        return f"programs of {_method_of(Path(str(given)))}", made_by
+    if options.get(_PROGRAMS) == 0:
+        return "no program", {_PROGRAMS}
+    if options.get(_OPERATORS) in (["i1"], "['i1']"):
+        return "sampled", {_OPERATORS}
+    if options.get("method._target_") == _SINGLE and options.get("search.seeds") == "varied":
+        return "begun with programs by hand", {"search.seeds"}
+    return NO_CONTROL, set()
+
+
+def _method_of(place: Path) -> str:
+    """Return the method of a run or of a run's checkpoint; the folder's name if it is gone."""
+    for directory in (place, place.parent):
+        try:
+            return str(RunConfiguration.read(directory).choices["method"])
+        except FileError:
+            continue
+    return place.name
 
 
 def varying_options(
@@ -222,7 +262,10 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
     heads = [
         head
         for head in _HEAD
-        if head == "problem" or len({getattr(kind, head) for kind in ordered}) > 1
+        if head == "problem"
+        or len({getattr(kind, head) for kind in ordered}) > 1
+        # The names of controls tell of which method.
+        or (head == "method" and len({kind.control for kind in ordered}) > 1)
     ]
 
     def head_values(kind: RunKind) -> tuple[str, ...]:
@@ -235,7 +278,9 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
         options = [
             _option_label(key, values[key])
             for key, differ in differences
-            if kind in differ and values.get(key, "None") != "None"
+            if kind in differ
+            and values.get(key, "None") != "None"
+            and (key, values[key]) != (CONTROL, NO_CONTROL)
         ]
         name = re.sub(r"[^\w.=-]+", "_", "-".join([*head_values(kind), *options]))[:_LENGTH]
         while name in names.values():
@@ -245,7 +290,9 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
 
 
 def _option_label(key: str, value: str) -> str:
-    """Return an option and its value; a class without its module."""
+    """Return an option and its value; a class without its module, a control by its words."""
+    if key == CONTROL:
+        return value
     if key.endswith(_CLASS):
         return f"{key.removesuffix(_CLASS)}={value.rpartition('.')[2]}"
     return f"{key}={value}"
