@@ -5,7 +5,7 @@ import yaml
 from specahd.core import journal
 
 
-def row(instance, size, cost, baseline_cost=100.0, *, status="ok", rollbacks=0):
+def row(instance, size, cost, baseline_cost=100.0, *, status="ok", rollbacks=0, limited=0):
     failed = status != "ok"
     return {
         "instance": instance,
@@ -16,7 +16,11 @@ def row(instance, size, cost, baseline_cost=100.0, *, status="ok", rollbacks=0):
         "improvement": None if failed else (baseline_cost - cost) / baseline_cost,
         "feasible": True,
         "status": status,
-        "steps": [{"outcome": "timeout"}] * rollbacks + [{"outcome": "ok"}],
+        "steps": [
+            *[{"outcome": "timeout"}] * limited,
+            *[{"outcome": "infeasible_merge"}] * rollbacks,
+            {"outcome": "ok"},
+        ],
     }
 
 

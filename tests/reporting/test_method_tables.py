@@ -1,10 +1,13 @@
+import json
 from collections import defaultdict
 from dataclasses import replace
+from math import isnan
 
 import pytest
 
 import commands
 from run_directories import lines, row, sample, write_run
+from specahd.core import journal
 from specahd.core.plain import convert
 from specahd.evaluation.rows import Row, RowRecord
 from specahd.reporting.methods import Reference, comparison_tables, is_comparison
@@ -46,12 +49,13 @@ def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(f
         comparison_tables(runs, seconds, {}, UNPAID, took), "cvrp"
     )
     assert columns == [
-        "method", "200 (1)", "800 (1)", "improvement", "below B", "s", "complete", "failed", "T",
+        "method", "200 (1)", "800 (1)", "improvement", "below B", "s", "complete", "programs",
+        "failed", "T",
     ]  # fmt: skip
-    assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "4/4", "1.000", "2/3", "2/6", "0"]
+    assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "4/4", "1.000", "2/3", "4", "2/6", "0"]
     assert ours[:5] == ["specahd", "**79.5**", "**60.0**", "+30.25% ± 0.35", "4/4"]
     assert baseline == [
-        "B: nearest", "100.0", "100.0", "–", "–", "3.000", "baseline", "–", "0",
+        "B: nearest", "100.0", "100.0", "–", "–", "3.000", "baseline", "–", "–", "0",
     ]  # fmt: skip
 
 
@@ -71,6 +75,57 @@ def test_controls_are_rows_by_their_words(tmp_path):
     assert names == ["eoh", "specahd", "specahd, no program", "B: nearest"]
 
 
+def test_groups_that_limits_decide_are_shown_and_not_compared(tmp_path):
+    for method, costs, limited in (("specahd", (90.0, 10.0), 0), ("eoh", (80.0, 99.0), 1)):
+        rows = [row("a", 200, costs[0]), row("b", 800, costs[1], limited=limited)]
+        write_run(tmp_path / method, method=method, validation=rows)
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID)
+    columns, _, eoh, ours, baseline = table(told, "cvrp")
+    assert columns[1:3] == ["200 (1)", "800 (1) \\*"]
+    # Half of the calls of one method: no mean leads there, and none enters an improvement.
+    assert eoh[:4] == ["eoh", "**80.0**", "99.0", "+20.00%"]
+    assert ours[:4] == ["specahd", "90.0", "10.0", "+10.00%"]
+    assert baseline[1] == "100.0"
+    text = told.markdown()
+    assert "eoh has the lowest costs" in text
+    assert "(1 instance, 1 seed of 4 programs.)" in text
+    assert "ended in a limit of time or memory (800: eoh 50%)." in text
+    few = [row("a", 200, 90.0, limited=0), row("b", 800, 99.0, limited=0)]
+    for name in ("specahd", "eoh"):
+        few[1]["steps"] = [{"outcome": "timeout"}] + [{"outcome": "ok"}] * 9
+        write_run(tmp_path / "few" / name, method=name, validation=few)
+    # A tenth is not more than a tenth.
+    text = comparison_tables(read_runs(tmp_path / "few"), UNKNOWN, {}, UNPAID).markdown()
+    assert "not compared:" not in text
+
+
+def test_a_failed_upper_program_is_one_call_that_a_limit_may_have_ended():
+    record = row("a", 200, 0.0, status="T") | {"steps": [], "outcome": "timeout"}
+    failed = Row.of(convert(record, RowRecord))
+    assert (failed.calls, failed.limited) == (1, 1)
+    crashed = Row.of(convert(record | {"outcome": "crashed"}, RowRecord))
+    assert (crashed.calls, crashed.limited) == (1, 0)
+
+
+def test_a_gain_is_told_with_what_it_is_without_programs_and_with_where_it_starts(tmp_path):
+    for seed in (0, 1):
+        write(tmp_path, "specahd", seed, (80.0 - seed, 60.0))
+        write(tmp_path, "eoh", seed, (70.0, 70.0))
+        rows = [row("a", 200, 85.0), row("b", 800, 75.0 - seed)]
+        write_run(tmp_path / f"none-{seed}", seed=seed, programs=0, samples=(), validation=rows)
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID).markdown()
+    # 100/70 and 100/59 or 100/60, whose cheapest are 70 and 60.
+    assert (
+        "specahd gains +30.25% ± 0.35, of which +20.25% ± 0.35 without a program. nearest, where "
+        "it starts, is 54.76% above the cheapest solutions here." in told
+    )
+    for path in tmp_path.glob("*/validation.jsonl"):
+        records = [record | {"best_known": 50.0} for record in journal.read_records(path)]
+        lines(path, records)
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID).markdown()
+    assert "is 100.00% above the best known costs." in told
+
+
 def reference(*told):
     return Row.of(convert(row(*told), RowRecord))
 
@@ -82,7 +137,7 @@ def test_references_stand_below_the_methods_of_their_problem(folder):
     others = {"cvrp": [savings], "tsp": [other]}
     told = comparison_tables(runs, UNKNOWN, others, UNPAID)
     assert table(told, "cvrp")[-2] == [
-        "savings", "70.0", "50.0", "+40.00%", "2/2", "0.013", "reference", "0/2", "0",
+        "savings", "70.0", "50.0", "+40.00%", "2/2", "0.013", "reference", "–", "0/2", "0",
     ]  # fmt: skip
     assert "## tsp" not in told.markdown()
 
@@ -129,7 +184,7 @@ def test_the_bound_stands_below_all_where_a_run_or_a_reference_tells_it(tmp_path
     runs = read_runs(tmp_path)
     told = comparison_tables(runs, UNKNOWN, {"cvrp": [Reference("savings", bounded, {})]}, UNPAID)
     *_, last = table(told, "cvrp")
-    assert last == ["2 Σ q d / Q", "50.0", "+50.00%", "–", "–", "bound", "–", "0"]
+    assert last == ["2 Σ q d / Q", "50.0", "+50.00%", "–", "–", "bound", "–", "–", "0"]
     assert "a lower bound on the cost" in told.markdown()
     told = comparison_tables(
         runs, UNKNOWN, {"cvrp": [Reference("savings", bounded[:1], {})]}, UNPAID
@@ -171,11 +226,31 @@ def test_tokens_and_money_stand_where_any_were_used(folder):
     }
     lines(path, [{**reply, "cost": 0.25}, {**reply, "cost": 0.5}])
     spending = {run.name: read_spending(folder / run.name) for run in runs}
-    assert spending["eoh-0"] == Spending(2000, 0.75)
+    assert (spending["eoh-0"].tokens, spending["eoh-0"].cost) == (2000, 0.75)
     spending["eoh-1"] = Spending(1000, 0.25)
     columns, _, eoh, ours, _ = table(comparison_tables(runs, UNKNOWN, {}, spending), "cvrp")
-    assert columns[7:9] == ["tokens", "money"]
-    assert (eoh[7:9], ours[7:9]) == (["1,500", "0.50"], ["–", "–"])
+    assert columns[8:10] == ["tokens", "money"]
+    assert (eoh[8:10], ours[8:10]) == (["1,500", "0.50"], ["–", "–"])
+
+
+def test_what_a_training_took_is_counted_and_told(folder):
+    for run in read_runs(folder):
+        measured = [
+            {"round": 1, "tasks": []},
+            {"round": 1, "outcome": "ok", "carried": "a", "cost_before": [1, 2, 3]},
+            {"round": 1, "outcome": "ok", "sample": "b", "utilities": [0.5, 0.25]},
+        ]
+        lines(folder / run.name / "responses.jsonl", measured)
+        facts = {"version.specahd": "1", "training.cpu_seconds": f"{40 + run.seed}.0"}
+        (folder / run.name / "machine.json").write_text(json.dumps(facts))
+    spending = {run.name: read_spending(folder / run.name) for run in read_runs(folder)}
+    assert spending["eoh-1"].evaluations == 5
+    assert spending["eoh-1"].cpu_seconds == 41.0
+    columns, _, eoh, *_ = table(comparison_tables(read_runs(folder), UNKNOWN, {}, spending), "cvrp")
+    assert columns[7:10] == ["programs", "evaluations", "CPU s"]
+    assert eoh[7:10] == ["4", "5", "40"]
+    (folder / "eoh-1" / "machine.json").write_text('{"version.specahd": "1"}')
+    assert isnan(read_spending(folder / "eoh-1").cpu_seconds)
 
 
 def test_the_report_of_several_methods_has_their_table(folder):

@@ -1,11 +1,11 @@
 """Which method is better, by hand: no more than instances and seeds tell."""
 
-from math import exp, isnan, log
+from math import exp, isnan, log, nan
 
 import pytest
 
 from specahd.reporting.document import Strong, Table
-from specahd.reporting.ranking import Entry, against, compare, deviation, difference
+from specahd.reporting.ranking import Entry, against, compare, deviation, difference, holm
 
 NAMES = [f"i{number}" for number in range(20)]
 SIZES = {"100": NAMES[:10], "200": NAMES[10:]}
@@ -52,6 +52,44 @@ def test_an_interval_spans_what_instances_vary_by():
     assert found == difference(first, other, list(first.seeds[0]))
     alone = difference(first, other, ["0"])
     assert (alone.share, isnan(alone.low), alone.certain) == (pytest.approx(-0.1), True, False)
+
+
+def test_an_interval_spans_what_seeds_vary_by_too():
+    first, other = entry("a", 0.9, 1.0, 1.1), entry("b", 1.0, 1.0, 1.0)
+    found = difference(first, other, NAMES)
+    # All instances have one ratio, so only the drawn seeds vary: three 0.9 have 1/27.
+    assert found.share == pytest.approx(0.0)
+    assert (found.low, found.high) == (pytest.approx(-0.1), pytest.approx(0.1))
+    assert found.chance > 0.5
+    # Paired by seed, what both have in common cancels.
+    paired = difference(entry("a", 0.9, 1.0, 1.1), entry("b", 1.8, 2.0, 2.2), NAMES)
+    assert (paired.low, paired.high) == (pytest.approx(-0.5), pytest.approx(-0.5))
+    assert paired.chance == pytest.approx(2 / 10_001)
+    # Two seeds against one.
+    assert difference(entry("a", 0.9, 1.1), entry("r", 1.0, reference=True), NAMES).low < -0.05
+
+
+def test_several_comparisons_are_corrected_step_by_step():
+    expected = [0.03, 0.06, 0.06, nan]
+    assert holm([0.01, 0.04, 0.03, nan]) == pytest.approx(expected, nan_ok=True)
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_a_size_differs_after_correction_and_a_small_one_is_told_as_instances():
+    sizes = {"100": NAMES[:12], "200": NAMES[12:17], "300": NAMES[17:]}
+    rival = entry("theirs", 1.10, 1.11)
+    by_size = compare(
+        "cvrp", [entry("ours", 1.0, 1.01), rival], sizes, "", limited={"300": "theirs 90%"}
+    )[5]
+    assert by_size.columns == ("method", "100 (12)", "200 (5)", "300 (3) *")
+    [_, theirs] = by_size.rows
+    assert theirs[1:] == ["+9.95% (+9.90 to +10.00)", "+9.95%, dearer on 5 of 5", "+9.95%"]
+    assert [isinstance(cell, Strong) for cell in theirs] == [False, True, False, False]
+    header, _, line = by_size.csv().splitlines()
+    assert header.split(",")[4:6] == ["200 (5) (%)", "200 (5) dearer"]
+    assert line.split(",")[4:7] == ["+9.95", "5", "5"]
+    alone = compare("cvrp", [entry("ours", 1.0), entry("theirs", 1.5)], sizes, "")[5]
+    assert not any(isinstance(cell, Strong) for cell in alone.rows[1])
 
 
 def test_the_deviation_is_that_of_the_seeds():

@@ -42,7 +42,7 @@ from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
 from specahd.search.reservations import Reservations
-from specahd.tracking.provenance import save_machine
+from specahd.tracking.provenance import cpu_seconds, save_cpu_seconds, save_machine
 from specahd.tracking.store import one_line_error
 
 
@@ -311,6 +311,7 @@ def run_training(
         describe(draft)
         write_json(draft / SANDBOX, sandbox)
         save_machine(draft)
+    began = cpu_seconds()
     executor = plan.execution.start(plan.problem, cases)
     try:
         observer.on_start(plan.budget.programs, directory)
@@ -318,6 +319,9 @@ def run_training(
         winner, stopped, status = _search(
             plan, given, cases, pools, executor, directory, repeat, ledger, observer
         )
+        if not repeat:
+            # What an interrupted process took is not known.
+            save_cpu_seconds(directory, cpu_seconds() - began)
         summaries = evaluate_pools(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)

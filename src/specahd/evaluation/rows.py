@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from specahd.core import journal
 from specahd.core.plain import convert
+from specahd.core.program import Outcome
 from specahd.evaluation.files import ROUTES, row_timings_file, rows_file
 from specahd.routing.base import CONFIRMATION, POOLS, AnyProblem
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _NO_PASS = ("instance", "baseline")
 _TIE = 1e-9
 """Relative difference below which two costs count as equal."""
+LIMITS = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY)
+"""The outcomes of calls that a limit ends."""
 _FIGURES = ("improvement", "baseline_cost", "cost")
 
 
@@ -48,6 +51,7 @@ class RowRecord(Struct, frozen=True):
     improvement: float | None = None
     best_known: float | None = None
     lower_bound: float | None = None
+    outcome: str = Outcome.OK
 
     def __post_init__(self) -> None:
         for name in ("cost", "improvement"):
@@ -72,6 +76,9 @@ class Row:
         The cost of the best known solution; nan if unknown.
     lower_bound
         A lower bound of the cost of every solution; nan if there is no formula for it.
+    limited
+        Number of calls that ended in a limit of time or memory, of ``steps``, or of the one that
+        failed.
     """
 
     instance: str
@@ -85,6 +92,12 @@ class Row:
     rollbacks: int
     best_known: float = nan
     lower_bound: float = nan
+    limited: int = 0
+
+    @property
+    def calls(self) -> int:
+        """Number of calls; where none rebuilt a region, the one of the upper program."""
+        return max(1, self.steps)
 
     @property
     def beats_baseline(self) -> bool:
@@ -105,6 +118,7 @@ class Row:
             failed=record.failed,
             steps=len(outcomes),
             rollbacks=sum(outcome != "ok" for outcome in outcomes),
+            limited=sum(outcome in LIMITS for outcome in outcomes or [record.outcome]),
             best_known=record.best_known or nan,
             lower_bound=record.lower_bound or nan,
         )

@@ -32,10 +32,11 @@ _NUMBER = r"[+-]?[\d,]*\.?\d+"
 _CELL = re.compile(
     rf"(?P<value>{_NUMBER})(?P<percent>%?)( ± (?P<deviation>{_NUMBER}))?"
     rf"( \((?P<low>{_NUMBER}) to (?P<high>{_NUMBER})\))?"
+    rf"(, dearer on (?P<dearer>\d+) of (?P<of>\d+))?"
 )
 _BOUNDS = re.compile(rf"(?P<low>{_NUMBER}) to (?P<high>{_NUMBER})")
 _COUNTS = re.compile(r"\d+( ?/ ?\d+){1,2}")
-_PARTS = ("value", "deviation", "low", "high")
+_PARTS = ("value", "deviation", "low", "high", "dearer", "of")
 _NAMES_OF_COUNTS = {2: ("value", "of"), 3: ("wins", "ties", "losses")}
 
 

@@ -1,10 +1,10 @@
 """Comparison of methods: which is better, costs by size, seconds, tokens and money."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import chain, groupby
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from statistics import fmean, stdev
 from types import MappingProxyType
 
@@ -34,19 +34,23 @@ from specahd.runs.configuration import RunKind
 from specahd.runs.reading import Run, Spending, choose_runs
 
 _TEXT = (
-    "The tables show mean costs on the validation pool by size, over the seeds and instances that "
-    "the complete runs have in common. Lower is better; the cheapest method is bold. The first "
-    "number in parentheses counts the instances that all methods solved; the means are over these. "
-    "T counts the others, on which an upper program failed. B is the baseline solver. Improvement "
-    "is the mean over the seeds of the saving relative to B's solutions, ± the sample standard "
-    "deviation. Below B counts solutions that are cheaper than B's, over all seeds. Gap is the "
-    "mean excess over the best known costs, where known. Seconds are means per instance, without "
-    "compilation and without B's time; those of a reference are its total time. Tokens and money "
-    "are those of a run's requests. Failed is the share of rebuilt regions (or of complete "
+    "The tables show mean costs on unseen instances by size, over the seeds and instances that the"
+    " complete runs have in common. Lower is better; the cheapest method is bold. The first number"
+    " in parentheses counts the instances that all methods solved; the means are over these. T "
+    "counts the others, on which an upper program failed. B is the baseline solver. Improvement is"
+    " the mean over the seeds of the saving relative to B's solutions, ± the sample standard "
+    "deviation, without the groups that are not compared. Below B counts solutions that are "
+    "cheaper than B's, over all seeds. Gap is the mean excess over the best known costs, where "
+    "known. Seconds are means per instance, without compilation and without B's time; those of a "
+    "reference are its total time. What a training took, as means over the runs: programs that "
+    "were asked for, evaluations (calls of programs that were measured), CPU seconds of all "
+    "processes, tokens and money. Failed is the share of rebuilt regions (or of complete "
     "instances) without a feasible result."
 )
 
 
+_MOST_LIMITED = 0.1
+"""The largest share of calls that limits end in a group that is compared."""
 _BASELINE, _BOUND = "baseline", "bound"
 """Marks of a baseline solver and of a lower bound, in the column of complete runs."""
 
@@ -70,6 +74,7 @@ class _Line:
     seconds: float
     complete: str
     spending: Spending
+    programs: float = nan
 
     def costs(self, sizes: Mapping[str, Sequence[str]]) -> list[float]:
         """Return its mean costs over the instances of each size; nan if it lacks an instance."""
@@ -92,6 +97,9 @@ class _Line:
             "gap": format_percent(gaps),
             "s": format_number(self.seconds, 3),
             "complete": self.complete,
+            "programs": format_number(self.programs, 0),
+            "evaluations": format_number(self.spending.evaluations, 0),
+            "CPU s": format_number(self.spending.cpu_seconds, 0),
             "tokens": format_number(self.spending.tokens, 0),
             "money": format_number(self.spending.cost, 2),
             "failed": f"{of.rollbacks}/{of.steps}" if of.steps else "–",
@@ -137,9 +145,10 @@ def comparison_tables(
         common = restrict_to_common(groups, ["validation"])
         baselines = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
         noun = "method" if len({runs[0].kind.method for runs in groups.values()}) > 1 else "setting"
-        answer = _ranking(problem, common.groups, baselines, noun, pairs=pairs)
-        table = _table(problem, groups, common.groups, seconds, baselines, spending, noun)
-        parts = [*answer, "Mean costs by size.", table]
+        limited = _limited(common.groups)
+        answer = _ranking(problem, common.groups, baselines, noun, limited, pairs=pairs)
+        table = _table(problem, groups, common.groups, seconds, baselines, spending, noun, limited)
+        parts = [*_shares(common.groups, baselines, limited), *answer, "Mean costs by size.", table]
         parts += [HOW_TO_READ_BOUNDS] if table.rows[-1][0] == BOUND else []
         parts += _left_out(groups, common, baselines)
         sections.append(Section(problem, parts))
@@ -170,11 +179,80 @@ def _baselines(
     return [Reference(f"B: {name}", list(each.values()), took[name]) for name, each in rows.items()]
 
 
+def _by_size(groups: Mapping[str, Sequence[Run]]) -> dict[str, list[str]]:
+    """Return the instances of each size."""
+    rows = {row.instance: row for runs in groups.values() for run in runs for row in run.validation}
+    return {
+        size: [row.instance for row in each] for size, each in group_by_size(rows.values()).items()
+    }
+
+
+def _limited(groups: Mapping[str, Sequence[Run]]) -> dict[str, str]:
+    """Return the sizes at which limits end more than a tenth of a group's calls, and whose."""
+    found = {}
+    for size, names in _by_size(groups).items():
+        shares = {}
+        for name, runs in groups.items():
+            rows = [row for run in runs for row in run.validation if row.instance in names]
+            calls = sum(row.calls for row in rows)
+            shares[name] = sum(row.limited for row in rows) / calls if calls else 0.0
+        over = {name: share for name, share in shares.items() if share > _MOST_LIMITED}
+        if over:
+            found[size] = ", ".join(f"{name} {share:.0%}" for name, share in over.items())
+    return found
+
+
+def _shares(
+    groups: Mapping[str, Sequence[Run]],
+    references: Sequence[Reference],
+    limited: Mapping[str, str],
+) -> list[str]:
+    """Return a sentence on each method that has a control without programs: what is the search's.
+
+    The strength of the start stands beside it: the excess of B over the best known costs, or over
+    the cheapest solutions of all rows where none are known.
+    """
+    compared = {
+        name for size, names in _by_size(groups).items() for name in names if size not in limited
+    }
+    every = [row for runs in groups.values() for run in runs for row in run.validation]
+    every += [row for each in references for row in each.rows]
+    cheapest: dict[str, float] = {}
+    for row in every:
+        if row.instance in compared and not row.failed:
+            cheapest[row.instance] = min(row.cost, cheapest.get(row.instance, inf))
+    sentences = []
+    for name, runs in groups.items():
+        beside = {words: groups.get(f"{name}, {words}", ()) for words in ("no program", "sampled")}
+        if not runs or not beside["no program"]:
+            continue
+        rows = {row.instance: row for run in runs for row in run.validation}
+        starts = [row for row in rows.values() if row.instance in compared]
+        known = all(row.best_known > 0 for row in starts)
+        best = {row.instance: row.best_known for row in starts} if known else cheapest
+        excess = mean_or_nan(row.baseline_cost / best[row.instance] - 1 for row in starts)
+        own, none, sampled = (
+            _improvement([_mean_improvement(run, compared) for run in each])
+            for each in (runs, *beside.values())
+        )
+        text = f"{name} gains {own}, of which {none} without a program"
+        text += f" (sampled without parents: {sampled})" if beside["sampled"] else ""
+        bases = " and ".join(sorted({row.baseline for row in starts}))
+        what = "best known costs" if known else "cheapest solutions here"
+        sentences.append(f"{text}. {bases}, where it starts, is {excess:.2%} above the {what}.")
+    return sentences
+
+
+def _mean_improvement(run: Run, instances: Collection[str]) -> float:
+    return average_rows([row for row in run.validation if row.instance in instances]).improvement
+
+
 def _ranking(
     problem: str,
     groups: Mapping[str, Sequence[Run]],
     references: Sequence[Reference],
     noun: str,
+    limited: Mapping[str, str],
     *,
     pairs: bool,
 ) -> list[Part]:
@@ -182,14 +260,10 @@ def _ranking(
         *(Entry(name, [_costs(run.validation) for run in runs]) for name, runs in groups.items()),
         *(Entry(each.name, [_costs(each.rows)], reference=True) for each in references),
     ]
-    runs = [run for each in groups.values() for run in each]
-    rows = {row.instance: row for run in runs for row in run.validation}
-    sizes = {
-        size: [row.instance for row in each] for size, each in group_by_size(rows.values()).items()
-    }
-    programs = sorted({run.programs for run in runs})
+    programs = sorted({run.programs for runs in groups.values() for run in runs})
     budget = f"{' or '.join(map(str, programs))} programs"
-    return ranking.compare(problem, entries, sizes, budget, noun, pairs=pairs)
+    sizes = _by_size(groups)
+    return ranking.compare(problem, entries, sizes, budget, noun, limited=limited, pairs=pairs)
 
 
 def _costs(rows: Sequence[Row]) -> dict[str, float]:
@@ -204,22 +278,23 @@ def _table(
     references: Sequence[Reference],
     spending: Mapping[str, Spending],
     noun: str,
+    limited: Collection[str],
 ) -> Table:
     instances = _instances(counted)
+    compared = {
+        name for size, names in _by_size(counted).items() for name in names if size not in limited
+    }
     lines = []
     for name, runs in counted.items():
-        used = [spending[run.name] for run in runs]
         lines.append(
             _Line(
                 name,
                 [row for run in runs for row in run.validation],
-                [average_rows(run.validation).improvement for run in runs],
+                [_mean_improvement(run, compared) for run in runs],
                 mean_or_nan(_seconds(seconds[run.name], instances) for run in runs),
                 f"{sum(run.complete for run in groups[name])}/{len(groups[name])}",
-                Spending(
-                    mean_or_nan(each.tokens for each in used),
-                    mean_or_nan(each.cost for each in used),
-                ),
+                _mean_spending([spending[run.name] for run in runs]),
+                mean_or_nan(run.programs for run in runs),
             )
         )
     rows = {row.instance: row for line in lines for row in line.rows}
@@ -230,24 +305,31 @@ def _table(
         for size, group in grouped.items()
     }
     least = zip(*(line.costs(sizes) for line in lines), strict=True)
-    cheapest = [min(filter(isfinite, costs), default=nan) for costs in least]
+    cheapest = [
+        nan if size in limited else min(filter(isfinite, costs), default=nan)
+        for size, costs in zip(filter(sizes.__getitem__, sizes), least, strict=True)
+    ]
     for solver in references:
         solver_rows = [row for row in solver.rows if row.instance in instances]
         took = _seconds(solver.seconds, instances)
-        shares = [average_rows(solver_rows).improvement]
+        shares = [average_rows([r for r in solver_rows if r.instance in compared]).improvement]
         mark = _BASELINE if solver.name.startswith("B: ") else "reference"
         lines.append(_Line(solver.name, solver_rows, shares, took, mark, Spending()))
     if bounds := lower_bounds(chain(rows.values(), *(each.rows for each in references)), instances):
-        shares = [average_rows(bounds).improvement]
+        shares = [average_rows([r for r in bounds if r.instance in compared]).improvement]
         lines.append(_Line(BOUND, bounds, shares, nan, _BOUND, Spending()))
     heads = []
     for size, names in sizes.items():
         lost = len(grouped[size]) - len(names)
         if names:
-            heads.append(f"{size} ({len(names)}, {lost} T)" if lost else f"{size} ({len(names)})")
+            count = f"{len(names)}, {lost} T" if lost else len(names)
+            heads.append(ranking.head(size, count, limited))
     # Recorded and offline replies are free.
     paid = any(line.spending.tokens > 0 for line in lines)
     hidden = set() if paid else {"tokens", "money"}
+    told = [line.spending for line in lines]
+    hidden |= set() if any(isfinite(each.evaluations) for each in told) else {"evaluations"}
+    hidden |= set() if any(isfinite(each.cpu_seconds) for each in told) else {"CPU s"}
     hidden |= set() if any(row.best_known > 0 for row in rows.values()) else {"gap"}
     cells = []
     for line in lines:
@@ -259,6 +341,12 @@ def _table(
         shown = {column: cell for column, cell in line.cells().items() if column not in hidden}
         cells.append([line.name, *costs, *shown.values()])
     return Table((noun, *heads, *shown), cells, name=f"{problem}-methods")
+
+
+def _mean_spending(used: Sequence[Spending]) -> Spending:
+    return Spending(
+        *(mean_or_nan(getattr(each, of.name) for each in used) for of in fields(Spending))
+    )
 
 
 def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:

@@ -1,28 +1,39 @@
 """Ranking of methods by cost: paired differences on common instances and seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import exp, isfinite, log, nan
 from statistics import stdev
+from types import MappingProxyType
 
 import numpy as np
 
 from specahd.evaluation.rows import mean_or_nan
 from specahd.reporting.document import Part, Strong, Table, format_percent
+from specahd.routing.base import FloatArray
 
 _RESAMPLES = 10_000
 _LEVELS = (2.5, 97.5)
 """Percentiles of the bootstrap that bound a 95% interval."""
+_ERROR = 0.05
+"""The probability that some group differs in the table by size where none does."""
+_FEWEST = 10
+"""A group with fewer instances has no interval: it is told as so many instances."""
 _TIE = 1e-9
 """Largest relative difference of costs that counts as a tie."""
+LIMITED = "*"
+"""Marks the groups that are shown and not compared."""
 HOW_TO_READ = (
     "Runs that differ only in their seed count as one method, or as one setting. The cost of an "
     "instance is the mean over the seeds. A difference is the geometric mean over the instances of "
-    "the ratio to the cheapest method's cost, minus 1. Its 95% interval is a bootstrap over the "
-    "instances, with the seeds fixed. ± is the sample standard deviation over the seeds. Two "
-    "methods differ if the interval excludes 0 and the difference exceeds the larger of their "
-    "deviations. One seed has no deviation and cannot separate methods. Wins, ties and losses "
+    "the ratio to the cheapest method's cost, minus 1. Its 95% interval is a paired bootstrap over "
+    "instances and seeds: both are drawn, each by itself. ± is the sample standard deviation over "
+    "the seeds. Two methods differ if the interval excludes 0 and the difference exceeds the "
+    "larger of their deviations. One seed has no deviation and cannot separate methods. By size, "
+    "a difference is bold if it differs from 0 after Holm's correction over the groups; a group "
+    "of fewer than ten instances has no interval, and tells on how many the costs are higher. "
+    "Wins, ties and losses "
     "count instances: against the cheapest other method on each instance, against each reference, "
     "and against the baseline solver, B."
 )
@@ -56,6 +67,10 @@ class Entry:
         """Return the mean cost of an instance over the seeds."""
         return mean_or_nan(costs[instance] for costs in self.seeds)
 
+    def costs(self, instances: Sequence[str]) -> FloatArray:
+        """Return the costs, shape (seeds, instances)."""
+        return np.array([[costs[name] for name in instances] for costs in self.seeds])
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -66,8 +81,9 @@ class Difference:
     share
         Geometric mean of the cost ratios over the instances, minus 1.
     low, high
-        The bounds of its 95% interval (percentile bootstrap over the instances); nan for a single
-        instance.
+        The bounds of its 95% interval; nan for a single instance.
+    chance
+        p of a difference of 0, two-sided, by the same bootstrap; nan for a single instance.
     deviation
         The larger of the two deviations over seeds; nan if an entry has a single seed.
     """
@@ -76,6 +92,7 @@ class Difference:
     low: float
     high: float
     deviation: float
+    chance: float = nan
 
     @property
     def certain(self) -> bool:
@@ -84,15 +101,54 @@ class Difference:
 
 
 def difference(entry: Entry, other: Entry, instances: Sequence[str]) -> Difference:
-    """Return the difference of two entries, on at least one instance that both solved."""
+    """Return the difference of two entries, on at least one instance that both solved.
+
+    The interval is that of a percentile bootstrap for two crossed factors: instances are drawn with
+    replacement, and seeds too, independently of them; each draw takes whole rows and columns of
+    costs. It is a little wide rather than too narrow (A. B. Owen, The pigeonhole bootstrap, Annals
+    of Applied Statistics 1(2), 2007). Entries with equally many seeds are paired by seed too.
+    """
     ratios = np.array([log(entry.cost(name) / other.cost(name)) for name in instances])
     if len(ratios) < 2:
         return Difference(exp(ratios[0]) - 1, nan, nan, nan)
-    drawn = np.random.default_rng(0).integers(len(ratios), size=(_RESAMPLES, len(ratios)))
-    low, high = np.percentile(ratios[drawn].mean(axis=1), _LEVELS)
+    rng = np.random.default_rng(0)
+    ours, theirs = entry.costs(instances), other.costs(instances)
+    drawn = _seed_weights(rng, len(ours))
+    others = drawn if len(ours) == len(theirs) else _seed_weights(rng, len(theirs))
+    logs = np.log((drawn @ ours) / (others @ theirs))
+    places = rng.integers(len(ratios), size=(_RESAMPLES, len(ratios)))
+    means = np.take_along_axis(logs, places, axis=1).mean(axis=1)
+    low, high = np.percentile(means, _LEVELS)
+    tail = 1 + min(np.count_nonzero(means <= 0), np.count_nonzero(means >= 0))
     deviations = deviation(entry, instances), deviation(other, instances)
-    largest = max(deviations) if all(map(isfinite, deviations)) else nan
-    return Difference(exp(ratios.mean()) - 1, exp(low) - 1, exp(high) - 1, largest)
+    return Difference(
+        share=exp(ratios.mean()) - 1,
+        low=exp(low) - 1,
+        high=exp(high) - 1,
+        deviation=max(deviations) if all(map(isfinite, deviations)) else nan,
+        chance=min(1.0, 2 * tail / (_RESAMPLES + 1)),
+    )
+
+
+def _seed_weights(rng: np.random.Generator, seeds: int) -> FloatArray:
+    """Return how often each seed is drawn, as a share, shape (resamples, seeds)."""
+    return rng.multinomial(seeds, [1 / seeds] * seeds, size=_RESAMPLES) / seeds
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Return p of several comparisons, adjusted by the step-down method; nan stays nan.
+
+    Reference: S. Holm, Scandinavian Journal of Statistics 6(2), 1979.
+    """
+    adjusted = list(chances)
+    places = sorted(
+        (place for place, each in enumerate(chances) if isfinite(each)), key=chances.__getitem__
+    )
+    largest = 0.0
+    for rank, place in enumerate(places):
+        largest = max(largest, min(1.0, (len(places) - rank) * chances[place]))
+        adjusted[place] = largest
+    return adjusted
 
 
 def deviation(entry: Entry, instances: Sequence[str]) -> float:
@@ -114,6 +170,7 @@ def compare(
     budget: str,
     noun: str = "method",
     *,
+    limited: Mapping[str, str] = MappingProxyType({}),
     pairs: bool = False,
 ) -> list[Part]:
     """Return text and tables that compare methods; an empty list if nothing can be compared.
@@ -128,6 +185,9 @@ def compare(
         Budget of each run, in words (``60 programs``).
     noun
         Word for an entry that is not a reference: ``method``, or ``setting`` of one.
+    limited
+        By the label of a size that is shown and not compared, since limits decide it: whose calls
+        ended in one, in words.
     pairs
         Whether a table compares every two entries, too.
     """
@@ -136,14 +196,15 @@ def compare(
     solved = set.intersection(*(entry.solved() for entry in methods)) if methods else set()
     entries = [entry for entry in entries if not entry.reference or solved <= entry.solved()]
     common = {size: [name for name in names if name in solved] for size, names in sizes.items()}
-    instances = list(chain.from_iterable(common.values()))
+    compared = [names for size, names in common.items() if size not in limited]
+    instances = list(chain.from_iterable(compared))
     if len(methods) < 2 or not instances:
-        return []
+        return [undecided(limited)] if limited else []
     entries.sort(key=lambda entry: mean_or_nan(log(entry.cost(each)) for each in instances))
     of = _Comparison(entries, instances, noun)
     scope = f"{_counted(len(instances), 'instance')}, {_counted(len(of.best.seeds), 'seed')}"
     scope += f" of {budget}"
-    missing = sum(map(len, sizes.values())) - len(instances)
+    missing = sum(map(len, sizes.values())) - sum(map(len, common.values()))
     if missing:
         scope += f"; left out: {_counted(missing, 'instance')} that not every {noun} solves"
     return [
@@ -152,9 +213,19 @@ def compare(
         "Wins, ties and losses.",
         of.wins(f"{problem}-wins"),
         "The same by size; in parentheses the number of instances, and the interval.",
-        of.by_size(f"{problem}-better-by-size", common),
+        of.by_size(f"{problem}-better-by-size", common, limited),
+        *([undecided(limited)] if limited else []),
         *(of.pairs(f"{problem}-pairs") if pairs else []),
     ]
+
+
+def undecided(limited: Mapping[str, str]) -> str:
+    """Return a sentence on the groups that limits decide."""
+    groups = "; ".join(f"{size}: {whose}" for size, whose in limited.items())
+    return (
+        f"{LIMITED} Shown and not compared: in these groups more than a tenth of the calls of a "
+        f"row ended in a limit of time or memory ({groups})."
+    )
 
 
 def _counted(number: int, noun: str) -> str:
@@ -247,7 +318,9 @@ class _Comparison:
         )
         return [text, Table(columns, rows, words=2, name=name)]
 
-    def by_size(self, name: str, sizes: Mapping[str, Sequence[str]]) -> Table:
+    def by_size(
+        self, name: str, sizes: Mapping[str, Sequence[str]], limited: Collection[str]
+    ) -> Table:
         """Return a table of the differences to the best method on the instances of each size."""
         known = {size: names for size, names in sizes.items() if names}
         rows = []
@@ -256,17 +329,31 @@ class _Comparison:
                 rows.append([Strong(entry.name), *["0"] * len(known)])
                 continue
             each = [difference(entry, self.best, names) for names in known.values()]
-            cells = [
-                format_percent(by.share) + (f" ({_bounds(by)})" if isfinite(by.low) else "")
-                for by in each
-            ]
-            rows.append([entry.name, *cells])
-        columns = (self.noun, *(f"{size} ({len(names)})" for size, names in known.items()))
-        return Table(columns, rows, name=name)
+            told = [len(names) >= _FEWEST and size not in limited for size, names in known.items()]
+            chances = holm([by.chance if of else nan for by, of in zip(each, told, strict=True)])
+            rows.append([entry.name])
+            for (size, names), by, of, chance in zip(
+                known.items(), each, told, chances, strict=True
+            ):
+                cell = format_percent(by.share)
+                if of:
+                    cell += f" ({_bounds(by)})"
+                elif size not in limited:
+                    _, _, dearer = against(entry, [self.best], names)
+                    cell += f", dearer on {dearer} of {len(names)}"
+                certain = chance < _ERROR and isfinite(by.deviation)
+                rows[-1].append(Strong(cell) if certain else cell)
+        heads = [head(size, len(names), limited) for size, names in known.items()]
+        return Table((self.noun, *heads), rows, name=name)
 
     def _results(self, entry: Entry, rivals: Sequence[Entry]) -> str:
         results = against(entry, rivals, self.instances) if rivals else ["–"]
         return " / ".join(map(str, results))
+
+
+def head(size: str, count: int | str, limited: Collection[str]) -> str:
+    """Return the head of a size's column, marked where the size is not compared."""
+    return f"{size} ({count})" + (f" {LIMITED}" if size in limited else "")
 
 
 def against(

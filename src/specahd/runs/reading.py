@@ -1,6 +1,7 @@
 """Read run directories, and choose which of several runs counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from math import nan
@@ -14,10 +15,21 @@ from msgspec.json import Decoder
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import parse_json, printable, read_json
+from specahd.core.sums import sequential_sum
 from specahd.evaluation.files import rows_file
 from specahd.evaluation.rows import Row, read_rows
 from specahd.runs.configuration import RunConfiguration, RunKind
-from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, PROMPTS, REPLIES, RESPONSES, TIMINGS
+from specahd.runs.files import (
+    CONFIG,
+    CPU_SECONDS,
+    JOURNAL,
+    MACHINE,
+    POOLS,
+    PROMPTS,
+    REPLIES,
+    RESPONSES,
+    TIMINGS,
+)
 from specahd.runs.records import Answer, Measured, Other, Prompt, Sample, Timing
 
 _FACTS = 1 << 16
@@ -39,6 +51,7 @@ class RunStatus(StrEnum):
 class _Machine(Struct):
     version: str = field(name="version.specahd")
     commit: str | None = None
+    cpu_seconds: str = field(name=CPU_SECONDS, default="nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +94,20 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRun(Run):
+    """A run of which a table keeps the rows and the status, and no more."""
+
+    stated: RunStatus = RunStatus.COMPLETE
+
+    @property
+    def status(self) -> RunStatus:
+        """Progress of the run, as stated."""
+        return self.stated
+
+
+@dataclass(frozen=True, slots=True)
 class Spending:
-    """Tokens and cost of a run's requests; nan if unknown.
+    """What a run's training took; nan if unknown.
 
     Parameters
     ----------
@@ -90,28 +115,40 @@ class Spending:
         The tokens of prompts and replies together.
     cost
         In the currency of the prices.
+    evaluations
+        Calls of programs that were measured: of a lower program on a task, or of an upper one on
+        an instance.
+    cpu_seconds
+        CPU seconds of all processes, without the evaluation of the checkpoint at the end.
     """
 
     tokens: float = nan
     cost: float = nan
+    evaluations: float = nan
+    cpu_seconds: float = nan
 
 
 def read_spending(directory: Path) -> Spending:
-    """Add up the replies of a run.
+    """Add up the replies and the measurements of a run.
 
     Raises
     ------
     FileError
         A line does not have the format of a run.
     """
-    path = directory / REPLIES
-    if not path.is_file():
-        return Spending()
-    tokens, cost = 0, 0.0
-    for reply in journal.read_records(path, Answer):
-        tokens += reply.prompt_tokens + reply.completion_tokens
-        cost += reply.cost
-    return Spending(tokens, cost)
+    tokens, cost, evaluations = nan, nan, nan
+    if (directory / REPLIES).is_file():
+        replies = list(journal.read_records(directory / REPLIES, Answer))
+        tokens = sum(reply.prompt_tokens + reply.completion_tokens for reply in replies)
+        cost = sequential_sum(reply.cost for reply in replies)
+    if (directory / RESPONSES).is_file():
+        measured = read_measurements(directory)
+        evaluations = sum(len(each.cost_before) + len(each.utilities) for each in measured)
+    facts: _Machine | None = read_json(directory / MACHINE, _FACTS, _Machine)
+    cpu_seconds = nan
+    with suppress(ValueError):
+        cpu_seconds = float(facts.cpu_seconds if facts else nan)
+    return Spending(tokens, cost, evaluations, cpu_seconds)
 
 
 def read_prompts(directory: Path) -> dict[str, Prompt]:

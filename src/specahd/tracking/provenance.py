@@ -1,9 +1,12 @@
 """The provenance of a run: machine, versions, commit, and DVC's hashes of its files."""
 
+import json
 import os
 import platform
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,7 +17,7 @@ from specahd import __version__
 from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
 from specahd.core.journal import write_json
-from specahd.runs.files import MACHINE
+from specahd.runs.files import CPU_SECONDS, MACHINE
 
 _LOCK = "dvc.lock"
 _STAGE = "DVC_STAGE"
@@ -48,6 +51,32 @@ def save_machine(directory: Path) -> None:
         facts["commit"] = commit
         facts["commit.clean"] = "no" if _git("status", "--porcelain", "-uno") else "yes"
     write_json(directory / MACHINE, facts)
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and all that it started, as far as they are known.
+
+    A process that has ended counts where the one that started it waited for its end.
+    """
+    children: dict[int, list[int]] = defaultdict(list)
+    ticks: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        # Others end meanwhile.
+        with suppress(OSError):
+            # The name, in parentheses, may hold any character.
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+            children[int(fields[1])].append(int(path.parent.name))
+            ticks[int(path.parent.name)] = sum(map(int, fields[11:15]))
+    found = [os.getpid()]
+    for process in found:
+        found += children[process]
+    return sum(ticks.get(process, 0) for process in found) / os.sysconf("SC_CLK_TCK")
+
+
+def save_cpu_seconds(directory: Path, seconds: float) -> None:
+    """Add the CPU seconds of a training to its ``machine.json``."""
+    facts = json.loads((directory / MACHINE).read_text())
+    write_json(directory / MACHINE, {**facts, CPU_SECONDS: f"{seconds:.1f}"})
 
 
 def _git(*arguments: str) -> str:
