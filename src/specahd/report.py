@@ -5,14 +5,14 @@ needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), fi
 PNG), ``convergence/*.csv`` and ``metrics/*.json``, and in ``pages`` two pages on each run that
 counts: the lineage of its programs, and the course of its search. Equal rows give equal bytes. If
 the runs have several methods or settings, the report begins with a comparison: which is better, by
-how much, the seconds, and the solvers of ``references``. ``methods.md`` holds that part alone.
+how much, the seconds, and the solvers of ``references``. ``methods.md`` holds that part alone, and
+``rows.parquet`` the rows that it stands on, from which ``rows=FILE`` makes it again.
 ``sets`` adds evaluations of public sets. ``audit=RUN`` writes nothing: it repeats a run and checks
 that its results follow from its files. A report needs no language model and runs no search.
 """
 
 import sys
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,22 +20,23 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from specahd.config.cli import run_command, run_directory, searchpath_words
+from specahd.config.reconstruction import command_of
 from specahd.config.targets import check_targets
 from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
-from specahd.evaluation.files import STUDY, row_timings_file, rows_file
-from specahd.evaluation.rows import read_baseline_seconds, read_rows, read_seconds
+from specahd.evaluation.files import STUDY
 from specahd.reporting.aggregates import apply_labels, read_labels
+from specahd.reporting.collected import ROWS, Collected, collect, read_table, write_table
 from specahd.reporting.document import Document, Section
-from specahd.reporting.methods import Reference, comparison_tables, is_comparison
+from specahd.reporting.methods import comparison_tables, is_comparison
 from specahd.reporting.named import named_sections
 from specahd.reporting.pages import PAGES, programs_section, write_pages
 from specahd.reporting.studies import ablation_section, routing_section
 from specahd.reporting.summary import Summary, summarise
 from specahd.runs.audit import audit
 from specahd.runs.files import CHECKPOINT
-from specahd.runs.reading import Run, choose_runs, name_passed_over, read_runs, read_spending
+from specahd.runs.reading import choose_runs, name_passed_over, read_runs
 from specahd.tracking.reports import log_report
 from specahd.tracking.store import Store
 
@@ -51,25 +52,32 @@ def report(config: DictConfig) -> None:
             run_directory().rmdir()
         sys.stdout.write(f"{audit(Path(config.audit), searchpath_words())}\n")
         return
-    folder = Path(config.runs)
-    runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
     directory = run_directory()
+    if config.rows is not None:
+        collected = read_table(Path(config.rows))
+        document = _compared(config, collected, directory)
+        if document is None:
+            raise FileError(f"{config.rows} has rows of one setting; a comparison needs two.")
+        _write(Summary(document, {}, {}), directory)
+        said = f"{len(collected.runs)} runs of {config.rows}"
+        sys.stdout.write(visible(f"{said}: {directory / 'report.html'}") + "\n")
+        return
+    folder = Path(config.runs)
+    evaluations, references = (
+        Path(place) if place else None for place in (config.evaluations, config.references)
+    )
+    runs = read_runs(folder, evaluations)
     passed_over = name_passed_over(folder, runs)
     public_sets = list(named_sections(Path(config.sets) if config.sets else None))
     labels = read_labels(Path(config.labels)) if config.labels else []
     runs, renamed = apply_labels(runs, labels)
-    seconds = {run.name: read_seconds(_timings(config, folder, run)) for run in runs}
-    ablations = ablation_section(runs, seconds)
+    collected = collect(folder, runs, evaluations, references, command_of)
+    ablations = ablation_section(runs, collected.seconds)
     # A report of one setting has no times, so that equal rows give equal bytes.
     timed = ablations is not None or is_comparison(runs)
-    summary = summarise(runs, passed_over, seconds if timed else {})
-    before: list[Section] = []
-    if is_comparison(runs):
-        compared = _compared(config, folder, runs, seconds)
-        write_atomically(directory / METHODS, compared.markdown())
-        before += compared.sections
-    else:
-        (directory / METHODS).unlink(missing_ok=True)
+    summary = summarise(runs, passed_over, collected.seconds if timed else {})
+    compared = _compared(config, collected, directory)
+    before: Sequence[Section] = compared.sections if compared else ()
     chosen = choose_runs(runs)
     routing, programs = routing_section(_studies(config)), programs_section(folder, chosen)
     after = [*public_sets, ablations, routing, programs, renamed]
@@ -85,11 +93,23 @@ def report(config: DictConfig) -> None:
         sys.stderr.write(log_report(store, Path.cwd(), directory, checkpoints))
 
 
-def _timings(config: DictConfig, folder: Path, run: Run) -> Path:
-    """Return the file with the seconds of a run's validation rows."""
-    if config.evaluations is None:
-        return folder / run.name / row_timings_file("validation")
-    return Path(config.evaluations) / run.name / row_timings_file("rows")
+def _compared(config: DictConfig, collected: Collected, directory: Path) -> Document | None:
+    """Compare the runs if they are of several kinds, and write the rows that this stands on."""
+    if not is_comparison(collected.runs):
+        for name in (METHODS, ROWS):
+            (directory / name).unlink(missing_ok=True)
+        return None
+    document = comparison_tables(
+        collected.runs,
+        collected.seconds,
+        collected.references,
+        collected.spending,
+        collected.baseline_seconds,
+        pairs=config.pairs,
+    )
+    write_atomically(directory / METHODS, document.markdown())
+    write_table(collected, directory / ROWS)
+    return document
 
 
 def _studies(config: DictConfig) -> dict[str, Path]:
@@ -98,25 +118,6 @@ def _studies(config: DictConfig) -> dict[str, Path]:
     place = Path(config.evaluations)
     found = sorted(place.rglob(STUDY))
     return {path.parent.relative_to(place).as_posix(): path for path in found}
-
-
-def _compared(
-    config: DictConfig,
-    folder: Path,
-    runs: Sequence[Run],
-    seconds: Mapping[str, Mapping[str, float]],
-) -> Document:
-    references: dict[str, list[Reference]] = defaultdict(list)
-    if config.references is not None:
-        for path in sorted(Path(config.references).glob(f"*/*/{rows_file('rows')}")):
-            took = read_seconds(path.with_name(row_timings_file("rows")))
-            solver = Reference(path.parent.name, read_rows(path), took)
-            references[path.parent.parent.name].append(solver)
-        if not references:
-            raise FileError(f"{config.references} holds no <problem>/<solver>/{rows_file('rows')}.")
-    spending = {run.name: read_spending(folder / run.name) for run in runs}
-    baseline = {run.name: read_baseline_seconds(_timings(config, folder, run)) for run in runs}
-    return comparison_tables(runs, seconds, references, spending, baseline, pairs=config.pairs)
 
 
 def _write(summary: Summary, directory: Path) -> None:

@@ -264,6 +264,13 @@ def test_the_report_of_several_methods_has_their_table(folder):
     commands.call("report", *words, f"references={folder / 'refs'}", cwd=folder)
     told = (folder / "report" / "methods.md").read_text()
     assert "| specahd | **79.5** | **60.0** | +30.25% ± 0.35 | 4/4 | 0.250 | 2/2 |" in told
+    # The rows alone give the same, twice.
+    for place, source in (("again", "report"), ("thrice", "again")):
+        rows = folder / source / "rows.parquet"
+        words_of_rows = (f"rows={rows}", "tracking=none", f"hydra.run.dir={place}")
+        commands.call("report", *words_of_rows, cwd=folder)
+        assert (folder / place / "methods.md").read_text() == told
+        assert (folder / place / "rows.parquet").read_bytes() == rows.read_bytes()
     assert "| savings | 70.0 | – | +30.00% | 1/1 | 2.000 | reference |" in told
     # The answer stands first, also on the page; the tables are files too.
     answer = (

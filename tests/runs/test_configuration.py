@@ -141,8 +141,14 @@ def test_an_option_is_told_only_of_those_that_it_tells_apart():
     ]
 
 
-def controlled(programs=60, operators=("e1", "m1"), design="coupled.Coupled", **search):
+REEVO = {"_target_": "specahd.methods.reevo.ReEvo", "_partial_": True}
+
+
+def controlled(
+    programs=60, operators=("e1", "m1"), design="coupled.Coupled", lower=None, upper=None, **search
+):
     design = {"_target_": f"specahd.design.{design}", "policy": {"operators": list(operators)}}
+    design |= {"lower": lower, "upper": upper}
     return kind(programs=programs, method=design, search=search)
 
 
@@ -159,6 +165,7 @@ def test_controls_are_named_in_words_whatever_made_them(tmp_path):
         "programs of eoh": controlled(programs=0, initial_programs=str(run)),
         "programs of gone": controlled(initial_programs="some/gone"),
         "begun with programs by hand": controlled(design="single.Single", seeds="varied"),
+        "searched by ReEvo": controlled(lower=REEVO, upper=REEVO),
     }
     assert {words: each.control for words, each in kinds.items()} == {w: w for w in kinds}
     # With one seed's run or another's it is the same control.
@@ -171,6 +178,7 @@ def test_controls_are_named_in_words_whatever_made_them(tmp_path):
         "cvrp-specahd-programs_of_eoh",
         "cvrp-specahd-sampled",
     ]
+    assert controlled(lower=REEVO).control == "none"
     chosen = {"problem": "cvrp", "method": "specahd", "llm": "offline", "control": "no_program"}
     assert kind(programs=0, choices=chosen).control == "no program"
     assert kind(choices=chosen | {"control": "none"}).options == kind(choices=chosen).options

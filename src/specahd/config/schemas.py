@@ -196,6 +196,9 @@ class ReportConfig:
     sets: str | None = option(
         None, "a folder of rows of public sets, in folders of methods; null: none"
     )
+    rows: str | None = option(
+        None, "a table of rows in place of runs, as a report writes it; null: none"
+    )
     labels: str | None = option(
         None, "CSV of level, problem, source, label, note; null: names as they are"
     )

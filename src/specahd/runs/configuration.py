@@ -204,6 +204,10 @@ def _control(options: Mapping[str, Any]) -> tuple[str, set[str]]:
         return "no program", {_PROGRAMS}
     if options.get(_OPERATORS) in (["i1"], "['i1']"):
         return "sampled", {_OPERATORS}
+    searchers = {options.get(f"method.{level}._target_") for level in ("lower", "upper")}
+    if len(searchers) == 1 and None not in searchers:
+        made_by = {key for key in options if key.startswith(("method.lower.", "method.upper."))}
+        return f"searched by {str(*searchers).rpartition('.')[2]}", made_by
     if options.get("method._target_") == _SINGLE and options.get("search.seeds") == "varied":
         return "begun with programs by hand", {"search.seeds"}
     return NO_CONTROL, set()
@@ -265,11 +269,12 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
         if head == "problem"
         or len({getattr(kind, head) for kind in ordered}) > 1
         # The names of controls tell of which method.
-        or (head == "method" and len({kind.control for kind in ordered}) > 1)
+        or (head == "method" and any(kind.control != NO_CONTROL for kind in ordered))
     ]
 
     def head_values(kind: RunKind) -> tuple[str, ...]:
-        return tuple(getattr(kind, head) for head in heads)
+        control = () if kind.control == NO_CONTROL else (kind.control,)
+        return (*(getattr(kind, head) for head in heads), *control)
 
     differences = list(_differences(ordered, head_values))
     names: dict[RunKind, str] = {}
@@ -278,9 +283,7 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
         options = [
             _option_label(key, values[key])
             for key, differ in differences
-            if kind in differ
-            and values.get(key, "None") != "None"
-            and (key, values[key]) != (CONTROL, NO_CONTROL)
+            if kind in differ and values.get(key, "None") != "None"
         ]
         name = re.sub(r"[^\w.=-]+", "_", "-".join([*head_values(kind), *options]))[:_LENGTH]
         while name in names.values():
@@ -290,9 +293,7 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
 
 
 def _option_label(key: str, value: str) -> str:
-    """Return an option and its value; a class without its module, a control by its words."""
-    if key == CONTROL:
-        return value
+    """Return an option and its value; a class without its module."""
     if key.endswith(_CLASS):
         return f"{key.removesuffix(_CLASS)}={value.rpartition('.')[2]}"
     return f"{key}={value}"
