@@ -142,7 +142,8 @@ _LENGTH = 100
 CONTROL = "control"
 """The group of controls, and the option of a kind that says which control it is."""
 NO_CONTROL = "none"
-_PROGRAMS, _OPERATORS = "budget.programs", "method.policy.operators"
+_PROGRAMS = "budget.programs"
+_OPERATORS = "method.policy.operators"
 _SINGLE = "specahd.design.single.Single"
 
 
