@@ -113,17 +113,19 @@ def test_a_gain_is_told_with_what_it_is_without_programs_and_with_where_it_start
         write(tmp_path, "eoh", seed, (70.0, 70.0))
         rows = [row("a", 200, 85.0), row("b", 800, 75.0 - seed)]
         write_run(tmp_path / f"none-{seed}", seed=seed, programs=0, samples=(), validation=rows)
-    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID).markdown()
-    # 100/70 and 100/59 or 100/60, whose cheapest are 70 and 60.
-    assert (
-        "specahd gains +30.25% ± 0.35, of which +20.25% ± 0.35 without a program. nearest, where "
-        "it starts, is 54.76% above the cheapest solutions here." in told
-    )
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID)
+    [columns, _, line] = table(told, "What a search adds")
+    assert line == [
+        "cvrp", "specahd", "2", "2", "+20.25% ± 0.35", "–", "+30.25% ± 0.35",
+        # 100/70 and 100/59 or 100/60, whose cheapest are 70 and 60.
+        "eoh +30.00% ± 0.00", "nearest", "54.76% above the cheapest here",
+    ]  # fmt: skip
+    assert columns[4:7] == ["no program", "sampled", "searched"]
     for path in tmp_path.glob("*/validation.jsonl"):
         records = [record | {"best_known": 50.0} for record in journal.read_records(path)]
         lines(path, records)
-    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID).markdown()
-    assert "is 100.00% above the best known costs." in told
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID)
+    assert table(told, "What a search adds")[2][-1] == "100.00% above the best known"
 
 
 def reference(*told):

@@ -49,6 +49,14 @@ _TEXT = (
 )
 
 
+_NO_PROGRAM = "no program"
+_CONTROLS = (_NO_PROGRAM, "sampled")
+_HOW_CONTROLS = (
+    "Improvement over B of the same frozen system without a program (hand-written ones alone), "
+    "with programs sampled without parents, and searched; ± is the sample standard deviation over "
+    "the seeds. What the search is worth is what it adds to the first. Groups that limits decide are "
+    "left out."
+)
 _MOST_LIMITED = 0.1
 """The largest share of calls that limits end in a group that is compared."""
 _BASELINE, _BOUND = "baseline", "bound"
@@ -140,6 +148,7 @@ def comparison_tables(
     """
     kinds = group_by_kind(choose_runs(found)).items()
     sections: list[Section] = []
+    controls: list[list[str]] = []
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {_label(name, runs[0].kind): runs for name, runs in group}
         common = restrict_to_common(groups, ["validation"])
@@ -148,10 +157,18 @@ def comparison_tables(
         limited = _limited(common.groups)
         answer = _ranking(problem, common.groups, baselines, noun, limited, pairs=pairs)
         table = _table(problem, groups, common.groups, seconds, baselines, spending, noun, limited)
-        parts = [*_shares(common.groups, baselines, limited), *answer, "Mean costs by size.", table]
+        controls += _controls(problem, common.groups, baselines, limited)
+        parts = [*answer, "Mean costs by size.", table]
         parts += [HOW_TO_READ_BOUNDS] if table.rows[-1][0] == BOUND else []
         parts += _left_out(groups, common, baselines)
         sections.append(Section(problem, parts))
+    if controls:
+        columns = (
+            "problem", "method", "instances", "seeds", *_CONTROLS, "searched", "best other method",
+            "B", "its start",
+        )  # fmt: skip
+        table = Table(columns, controls, words=2, name="controls")
+        sections.insert(0, Section("What a search adds", [_HOW_CONTROLS, table]))
     sections.append(Section("How to read the tables of methods", [ranking.HOW_TO_READ, _TEXT]))
     return Document("Comparison of methods", sections)
 
@@ -202,45 +219,62 @@ def _limited(groups: Mapping[str, Sequence[Run]]) -> dict[str, str]:
     return found
 
 
-def _shares(
+def _controls(
+    problem: str,
     groups: Mapping[str, Sequence[Run]],
     references: Sequence[Reference],
     limited: Mapping[str, str],
-) -> list[str]:
-    """Return a sentence on each method that has a control without programs: what is the search's.
+) -> list[list[str]]:
+    """Return a line on each method that has a control without programs: what is the search's.
 
-    The strength of the start stands beside it: the excess of B over the best known costs, or over
-    the cheapest solutions of all rows where none are known.
+    The best of the other methods stands beside it, and the strength of the start: the excess of B
+    over the best known costs, or over the cheapest solutions of all rows where none are known.
     """
-    compared = {
-        name for size, names in _by_size(groups).items() for name in names if size not in limited
-    }
+    compared = _compared(groups, limited)
     every = [row for runs in groups.values() for run in runs for row in run.validation]
     every += [row for each in references for row in each.rows]
     cheapest: dict[str, float] = {}
     for row in every:
         if row.instance in compared and not row.failed:
             cheapest[row.instance] = min(row.cost, cheapest.get(row.instance, inf))
-    sentences = []
+    shares = {
+        name: [_mean_improvement(run, compared) for run in runs] for name, runs in groups.items()
+    }
+    lines = []
     for name, runs in groups.items():
-        beside = {words: groups.get(f"{name}, {words}", ()) for words in ("no program", "sampled")}
-        if not runs or not beside["no program"]:
+        if not runs or not groups.get(f"{name}, {_NO_PROGRAM}"):
             continue
-        rows = {row.instance: row for run in runs for row in run.validation}
-        starts = [row for row in rows.values() if row.instance in compared]
+        solved = {row.instance: row for run in runs for row in run.validation}
+        starts = [row for row in solved.values() if row.instance in compared]
         known = all(row.best_known > 0 for row in starts)
         best = {row.instance: row.best_known for row in starts} if known else cheapest
         excess = mean_or_nan(row.baseline_cost / best[row.instance] - 1 for row in starts)
-        own, none, sampled = (
-            _improvement([_mean_improvement(run, compared) for run in each])
-            for each in (runs, *beside.values())
+        others = {
+            mean_or_nan(each): other
+            for other, each in shares.items()
+            if each and runs[0].kind.method != groups[other][0].kind.method
+        }
+        rival = others[max(others)] if others else ""
+        lines.append(
+            [
+                problem,
+                name,
+                str(len(starts)),
+                str(len(runs)),
+                *(_improvement(shares.get(f"{name}, {each}", ())) for each in _CONTROLS),
+                _improvement(shares[name]),
+                f"{rival} {_improvement(shares[rival])}" if rival else "–",
+                ", ".join(sorted({row.baseline for row in starts})),
+                f"{excess:.2%} above the {'best known' if known else 'cheapest here'}",
+            ]
         )
-        text = f"{name} gains {own}, of which {none} without a program"
-        text += f" (sampled without parents: {sampled})" if beside["sampled"] else ""
-        bases = " and ".join(sorted({row.baseline for row in starts}))
-        what = "best known costs" if known else "cheapest solutions here"
-        sentences.append(f"{text}. {bases}, where it starts, is {excess:.2%} above the {what}.")
-    return sentences
+    return lines
+
+
+def _compared(groups: Mapping[str, Sequence[Run]], limited: Collection[str]) -> set[str]:
+    """Return the instances of the sizes that limits do not decide."""
+    sizes = _by_size(groups).items()
+    return {name for size, names in sizes for name in names if size not in limited}
 
 
 def _mean_improvement(run: Run, instances: Collection[str]) -> float:

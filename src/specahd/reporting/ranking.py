@@ -219,6 +219,11 @@ def compare(
     ]
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Return names in a list; those of controls have commas of their own."""
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def undecided(limited: Mapping[str, str]) -> str:
     """Return a sentence on the groups that limits decide."""
     groups = "; ".join(f"{size}: {whose}" for size, whose in limited.items())
@@ -262,16 +267,16 @@ class _Comparison:
             )
         else:
             text = f"{best} has the lowest costs, but these runs cannot tell it from "
-            text += f"{', '.join(alike)}."
+            text += f"{_listed(alike)}."
             if dearer:
-                text += f" It finds cheaper solutions than {', '.join(dearer)}."
+                text += f" It finds cheaper solutions than {_listed(dearer)}."
         cheaper = [each.name for each in self.references if found[each.name].high < 0]
         if cheaper:
-            text += f" Untrained references cheaper than every {noun}: {', '.join(cheaper)}."
+            text += f" Untrained references cheaper than every {noun}: {_listed(cheaper)}."
         for entry in methods:
             equal = [each.name for each in methods if each.seeds == entry.seeds]
             if equal[0] == entry.name and len(equal) > 1:
-                text += f" Equal costs on every instance and seed: {', '.join(equal)}."
+                text += f" Equal costs on every instance and seed: {_listed(equal)}."
         return text
 
     def overall(self, name: str) -> Table:
