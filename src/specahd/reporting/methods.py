@@ -54,8 +54,8 @@ _CONTROLS = (_NO_PROGRAM, "sampled")
 _HOW_CONTROLS = (
     "Improvement over B of the same frozen system without a program (hand-written ones alone), "
     "with programs sampled without parents, and searched; ± is the sample standard deviation over "
-    "the seeds. What the search is worth is what it adds to the first. Groups that limits decide are "
-    "left out."
+    "the seeds. What the search is worth is what it adds to the first. Groups that limits decide "
+    "are left out."
 )
 _MOST_LIMITED = 0.1
 """The largest share of calls that limits end in a group that is compared."""
