@@ -7,10 +7,10 @@ Makes each table anew that stands in README.md, docs/ or the notes between two m
     <!-- begin: ROWS TABLE -->
     <!-- end: ROWS TABLE -->
 
-where ROWS is a file of benchmarks/notes/rows without its ending, as `report` writes it, and TABLE
-the name of one of the tables that `report rows=FILE` makes of it. A page may have figures of these
-tables in its text too: in a paragraph that ends in `<!-- figures: ROWS TABLE … -->` every share of
-a hundred has to be one of theirs.
+where ROWS is a file of the notes' folder of rows without its ending, as `report` writes it, and
+TABLE one of the tables that `report rows=FILE` makes of it. A page may have figures of these tables
+in its text too: in a paragraph that ends in `<!-- figures: ROWS TABLE … -->` every share of a
+hundred has to be one of theirs.
 """
 
 import re
