@@ -58,8 +58,9 @@ def test_regions_are_counted(cvrp):
         "instance on average, pieces of 1 to 2 (1.5 on average) routes of its solution."
     )
     assert limits == (
-        "Limits of CPU time: 4 s for a region, 2 s for all regions, which take about 5 calls: "
-        "400 ms for each on average. Within the limits speed does not enter into the score."
+        "Limits of CPU time: 4 s for a region, 2 s for all regions, which have 5 customers "
+        "together: 400 ms for each on average. Within the limits speed does not enter into the "
+        "score."
     )
 
 

@@ -23,10 +23,10 @@ HUGE = 10**30
 REBUILD = {"cvrp": rebuild, "sdvrp": rebuild_split, "tsp": rebuild_path, "vrptw": rebuild}
 
 
-def rebuilt(name, program, nodes, instance=None):
+def rebuilt(name, program, nodes, instance=None, planned=1):
     """Return what the loop answers, as lists, and how often it answered for the program."""
     arrays = arrays_of(problem(name), instance or line(name))
-    answer = REBUILD[name](program, arrays, [np.array(nodes)])
+    answer = REBUILD[name](program, arrays, [np.array(nodes), np.array([planned])])
     assert {array.dtype for array in answer.arrays} == {np.dtype(np.int64)}
     return (*(array.tolist() for array in answer.arrays), answer.fallbacks)
 
@@ -82,17 +82,109 @@ def test_a_tie_falls_back_to_the_lowest_index(name):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("wrong", [True, np.bool_(True), 1.0, np.float64(1), None, "1", [1]])
+@pytest.mark.parametrize("wrong", [True, np.bool_(True), 1.0, np.float64(1), None, "1", (1,), {1}])
 def test_an_answer_that_is_no_integer_fails(name, wrong):
-    for answer in ((wrong, 1), (1, wrong)) if name == "sdvrp" else (wrong,):
-        with pytest.raises(InvalidAnswer, match="Expected an integer"):
-            rebuilt(name, lambda *_, answer=answer: answer, [1, 2, 3])
+    answers = ((wrong, 1), (1, wrong)) if name == "sdvrp" else (wrong,)
+    for answer in answers:
+        # Also as an action of a plan, as soon as it is its turn.
+        for given in (answer, [answer], [action(name, 1), answer]):
+            with pytest.raises(InvalidAnswer, match=r"Expected an integer|Expected a customer"):
+                rebuilt(name, lambda *_, given=given: given, [1, 2, 3, 4])
 
 
-@pytest.mark.parametrize("answer", [1, None, (1,), (1, 1, 1), (), "11", np.array([1, 1]), {1: 2}])
+@pytest.mark.parametrize("answer", [1, None, (1,), (1, 1, 1), (), "11", [], {1: 2}, range(2)])
 def test_what_is_no_pair_fails(answer):
-    with pytest.raises(InvalidAnswer, match="Expected a customer and a quantity"):
-        rebuilt("sdvrp", lambda *_: answer, [1, 2])
+    for given in (answer, [(1, 1), answer]):
+        with pytest.raises(InvalidAnswer, match="Expected a customer and a quantity"):
+            rebuilt("sdvrp", lambda *_, given=given: given, [1, 2])
+
+
+def action(name, node, quantity=1):
+    """Return an action as programs answer it."""
+    return (node, quantity) if name == "sdvrp" else node
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "plans", "asked", "expected"),
+    [
+        # All at once; a route in which nobody fits is closed with or without the depot.
+        ("cvrp", [1, 2, 3, 4, 5], [[1, 2, 0, 3, 5, 0, 4]], [0], ([1, 2, 0, 3, 5, 0, 4], 0)),
+        ("cvrp", [1, 2, 3, 4, 5], [np.array([1, 2, 3, 5, 4])], [0], ([1, 2, 0, 3, 5, 0, 4], 0)),
+        ("cvrp", [1, 2, 3], [[1, 0, 2, 0, 3, 0, 1, 7]], [0], ([1, 0, 2, 0, 3], 0)),
+        # Behind 1 there is no room for 4, and 1 and the second depot are gone.
+        ("cvrp", [1, 2, 3, 4, 5], [[1, 4, 2], [2, 1], [0, 3], [5, 0, 0, 4], [4]], [0, 1, 0, 3, 0],
+         ([1, 2, 0, 3, 5, 0, 4], 1)),
+        # The depot is unavailable first, then the rest of its plan is dropped.
+        ("cvrp", [1, 2, 3], [[0, 3], [HUGE, 3], [3]], [0, 1, 0], ([1, 2, 0, 3], 2)),
+        ("vrptw", [1, 2, 3, 4], [np.array([1, 2, 3, 4], np.uint8)], [0], ([1, 2, 3, 0, 4], 0)),
+        # Behind 3 nobody is in time, so its route is closed; behind 2, 4 is late.
+        ("vrptw", [1, 2, 3, 4], [[3, 1, 2, 4]], [0], ([3, 0, 1, 2, 0, 4], 0)),
+        ("vrptw", [1, 2, 3, 4], [[1, 2, 4, 3], [4, 3], [4]], [0, 2, 0], ([1, 2, 3, 0, 4], 1)),
+        ("tsp", [0, 1, 2, 3, 4, 5], [[3, 2, 1, 4]], [0], ([3, 2, 1, 4], 0)),
+        ("tsp", [0, 1, 2, 3, 4, 5], [[3, 3], [0, 1], [1, 5], np.array([4])], [0, 3, 2, 1],
+         ([3, 2, 1, 4], 1)),
+        ("sdvrp", [1, 2, 4], [[(3, 3), (3, 2), (3, 2), [2, 3], (1, 2), (2, 1)]], [0],
+         ([3, 3, 0, 3, 2, 0, 1, 2], [3, 2, 0, 2, 3, 0, 2, 1], 0)),
+        # 2 lacks 1 of the 2 behind the first pair; the array goes on.
+        ("sdvrp", [1, 2], [((2, 3), (2, 2), (1, 1)), np.array([[2, 1], [0, 9], [1, 2]])], [0, 2],
+         ([2, 2, 0, 1], [3, 1, 0, 2], 0)),
+    ],
+)  # fmt: skip
+def test_a_plan_is_followed_as_far_as_it_is_available(name, nodes, plans, asked, expected):
+    waiting, places = iter(plans), []
+
+    def program(current, *_):
+        places.append(current)
+        return next(waiting)
+
+    assert rebuilt(name, program, nodes) == expected
+    assert places == asked
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_plan_needs_leave(name):
+    for plan in ([action(name, 1)], np.array([action(name, 1)])):
+        assert rebuilt(name, lambda *_, plan=plan: plan, [1, 2, 3])
+        with pytest.raises(InvalidAnswer, match=r"Expected an integer|Expected a customer"):
+            rebuilt(name, lambda *_, plan=plan: plan, [1, 2, 3], planned=0)
+
+
+class Lying(list):
+    """A list that says it has more than it has, and never comes to an end."""
+
+    def __len__(self):
+        return 10**9
+
+    def __iter__(self):
+        while True:
+            yield 1
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "plan",
+    [
+        [], [[]], [[1]], [[[1, 1]]], np.array([]), np.zeros(0, int), np.zeros((0, 2), int),
+        np.array([[1.0, 1.0]]), np.array([1.0]), np.array([True]), np.array([[True, True]]),
+        np.array([1, 1], object), np.array(1), np.ones((1, 3), int), np.ones((1, 1, 2), int),
+        np.array("1"), {1: 1}, (one for one in (1, 1)), iter([1]), range(1, 3), b"\x01\x01",
+        Lying(), Lying([1, 1]),
+    ],
+)  # fmt: skip
+def test_a_hostile_plan_fails(name, plan):
+    with pytest.raises(InvalidAnswer, match=r"^Expected "):
+        rebuilt(name, lambda *_: plan, [1, 2, 3])
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "plan", [lambda one: np.broadcast_to(one, (10**12, *np.shape(one))), lambda one: [one] * 10**6]
+)
+def test_of_a_huge_plan_only_what_is_available_is_read(name, plan):
+    huge, calls = plan(action(name, 1)), []
+    # The SDVRP delivers one unit after the other, as far as they go.
+    rebuilt(name, lambda *_: calls.append(1) or huge, [1, 2, 3, 4])
+    assert len(calls) < 9
 
 
 @pytest.mark.parametrize(
@@ -261,13 +353,18 @@ def test_any_program_builds_what_the_checker_accepts(name, convention):
         inputs = solved.operator.inputs(instance, solution, region)
 
         def program(*_, rng=rng, size=size):
-            node, quantity = rng.integers(-1, size + 1), rng.integers(-1, 32)
-            return (node, quantity) if name == "sdvrp" else node
+            if rng.random() < 0.5:
+                return action(name, rng.integers(-1, size + 1), rng.integers(-1, 32))
+            return rng.integers(-1, 32, (9, 2) if name == "sdvrp" else 9) % (size + 2)
 
         *output, fallbacks = rebuilt(name, program, inputs[0], instance)
         replaced += fallbacks
         merged = solved.operator.merge(instance, solution, region, list(map(np.array, output)))
         assert solved.check(instance, merged) == ()
+        # What was built is built again by one answer.
+        plan, called = np.array(output).T if name == "sdvrp" else np.array(output[0]), []
+        again = rebuilt(name, lambda *_: called.append(1) or plan, inputs[0], instance)
+        assert (again, len(called)) == ((*output, 0), 1)
     assert replaced
 
 

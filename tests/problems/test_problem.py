@@ -52,10 +52,26 @@ def test_inputs_of_the_runners(name, shown):
     solved = type(problem(name))(max_regions=3, max_size=20)
     made = solved.operator.selector.inputs(line(name), SOLUTIONS[name])
     assert [array.tolist() for array in made] == [*shown, [3, 20]]
-    [nodes] = solved.operator.inputs(line(name), SOLUTIONS[name], Region((4, 3, 1, 2)))
+    region = line(name), SOLUTIONS[name], Region((4, 3, 1, 2))
+    nodes, planned = solved.operator.inputs(*region)
     # The anchors of a run stay outside; what is between them does not tell its order.
     assert nodes.tolist() == ([4, 1, 3, 2] if name == "tsp" else [1, 2, 3, 4])
-    assert {array.dtype for array in (*made, nodes)} == {np.dtype(np.int64)}
+    assert {array.dtype for array in (*made, nodes, planned)} == {np.dtype(np.int64)}
+    assert planned.tolist() == [1]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("repair", ["append", "construct"])
+def test_single_actions_are_a_form_of_the_contract(name, repair):
+    make = type(problem(name))
+    single = make(repair=repair, actions="single").operator
+    either = make(repair=repair).operator
+    region = line(name), SOLUTIONS[name], Region((4, 3, 1, 2))
+    assert single.inputs(*region)[1].tolist() == [0]
+    told = "a plan. It"
+    assert told in " ".join(either.contract.document.split())
+    assert told not in " ".join(single.contract.document.split())
+    assert single.contract.seed == either.contract.seed
 
 
 FLAT = {

@@ -116,7 +116,8 @@ def test_the_seed_answers_every_task(evaluator, tasks, cases):
     [
         ("return None", Outcome.INVALID_OUTPUT),
         ("return True", Outcome.INVALID_OUTPUT),
-        ("return unvisited_nodes", Outcome.INVALID_OUTPUT),
+        ("return unvisited_nodes * 1.0", Outcome.INVALID_OUTPUT),
+        ("return []", Outcome.INVALID_OUTPUT),
         ("return 1 // 0", Outcome.CRASHED),
         ("demands[0] = 5", Outcome.CRASHED),
         ("return np.zeros((10**6, 10**6))", Outcome.OUT_OF_MEMORY),

@@ -51,6 +51,9 @@ class Contract:
     dearer
         The document for searches that accept rebuilt parts which make the solution dearer; empty
         if ``document`` fits these searches too.
+    single
+        The document for searches in which an answer is one action, never several in order; empty
+        if ``document`` fits these searches too.
     tier
         The tier in which all programs run. One that must run compiled but cannot be compiled has
         the outcome ``not_compiled``.
@@ -73,6 +76,7 @@ class Contract:
     runner: str
     vocabulary: Vocabulary | None = None
     dearer: str = ""
+    single: str = ""
     tier: Tier = Tier.INTERPRETED
     rules: tuple[str, ...] = ()
     others: tuple[Program, ...] = ()
@@ -87,14 +91,19 @@ class Contract:
         """Return the contract for searches in which a rebuilt part may make the solution dearer."""
         return replace(self, document=self.dearer or self.document)
 
+    def of_single_actions(self) -> "Contract":
+        """Return the contract for searches in which an answer is one action."""
+        return replace(self, document=self.single or self.document)
+
     def variant(
         self, seed: Callable[..., Any], interface: Interface, *, id: str, task: str
     ) -> "Contract":
         """Return a contract with the same arguments, but another identifier, task and document."""
-        document = interface.document(seed)
+        document, single = _documents(interface, seed)
         program = replace(self.seed, contract=id)
         varied = tuple(replace(one, contract=id) for one in self.varied)
-        return replace(self, id=id, task=task, document=document, seed=program, varied=varied)
+        texts = {"task": task, "document": document, "single": single}
+        return replace(self, id=id, seed=program, varied=varied, **texts)
 
     @classmethod
     def of(
@@ -125,9 +134,9 @@ class Contract:
             Further functions or bodies, each with its idea. A function may have some of the
             contract's arguments only; its program gets all of them.
         """
-        document, dearer = textwrap.dedent(inspect.getsource(seed)), ""
+        document, dearer, single = textwrap.dedent(inspect.getsource(seed)), "", ""
         if interface is not None:
-            document = interface.document(seed)
+            document, single = _documents(interface, seed)
             if interface.dearer:
                 dearer = interface.changed(description=interface.dearer).document(seed)
         [function] = parse(document).body
@@ -162,11 +171,18 @@ class Contract:
             else f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
             dearer=dearer,
+            single=single,
             tier=tier,
             rules=rules,
             others=tuple(like(*other) for other in others),
             varied=tuple(like(*other) for other in varied),
         )
+
+
+def _documents(interface: Interface, seed: Callable[..., Any]) -> tuple[str, str]:
+    """Return the document of an interface, and that of single actions if it differs."""
+    single = interface.changed(plans="").document(seed) if interface.plans else ""
+    return interface.document(seed), single
 
 
 class Treatment(StrEnum):

@@ -90,6 +90,9 @@ class Interface:
     dearer
         The description for searches that accept rebuilt parts which make the solution dearer;
         empty if ``description`` fits these searches too.
+    plans, plan
+        The annotation of an answer of several actions in order, and a paragraph of ``returns``
+        about it; empty if an answer is one action.
     """
 
     name: str
@@ -99,6 +102,8 @@ class Interface:
     returns: str
     notes: str
     dearer: str = ""
+    plans: str = ""
+    plan: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,7 +138,13 @@ class Interface:
             if argument.text:
                 entries += [", ".join(names), textwrap.indent(argument.text, "    ")]
                 names = []
-        sections = {"Parameters": "\n".join(entries), "Returns": self.returns, "Notes": self.notes}
+        answer, returns = self.answer, self.returns
+        if self.plans:
+            answer = f"{answer} | {self.plans}"
+            _, _, text = cleandoc(returns).partition("\n")
+            plan = textwrap.indent(cleandoc(self.plan), "    ")
+            returns = f"\n{answer}\n{text}\n\n{plan}"
+        sections = {"Parameters": "\n".join(entries), "Returns": returns, "Notes": self.notes}
         parts = [
             self.description,
             *(f"{title}\n{'-' * len(title)}\n{cleandoc(text)}" for title, text in sections.items()),
@@ -143,7 +154,7 @@ class Interface:
             f"    {argument.name}: {argument.kind.replace('Matrix', 'Array')},\n"
             for argument in self.arguments
         )
-        head = f'def {self.name}(\n{signature}) -> {self.answer}:\n    """{docstring}\n    """\n'
+        head = f'def {self.name}(\n{signature}) -> {answer}:\n    """{docstring}\n    """\n'
         return head + _body(seed)
 
     def source_of(self, function: Callable[..., Any]) -> str:

@@ -70,7 +70,9 @@ class Facts:
         operator = self._problem.operator
         limits, trial, each = self._limits, "", operator.repairs_per_customer
         calls = sum(operator.repairs(task.region) for task in tasks)
+        work = f"have {calls} {self._nodes(indices)} together"
         if each:
+            work = f"take about {calls} calls"
             trial = (
                 f" A program makes {each} insertions for each of the {self._nodes(indices)} of a "
                 "region."
@@ -81,8 +83,8 @@ class Facts:
             f"average{pieces}.{trial}",
             self._gap(indices),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
-            f"for all regions, which take about {calls} calls: {_milliseconds(limits, calls)} ms "
-            f"for each on average. {_SPEED[each > 0]}",
+            f"for all regions, which {work}: {_milliseconds(limits, calls)} ms for each on "
+            f"average. {_SPEED[each > 0]}",
         ]
 
     def upper(

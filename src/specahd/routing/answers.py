@@ -4,9 +4,11 @@ Imports NumPy and the standard library only, so that a fresh child starts fast. 
 results are not trusted: the validator checks the proposals.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.base import IntArray
@@ -59,6 +61,29 @@ def integer(answer: Any) -> int:
     if type(answer) is int or isinstance(answer, np.integer):
         return int(answer)
     raise InvalidAnswer(f"Expected an integer, got {type(answer).__name__}.")
+
+
+def actions(answer: list[Any] | NDArray[Any], ndim: int) -> Sequence[Any] | NDArray[Any]:
+    """Return the actions of a lower program's plan, of which those of a list are not yet read.
+
+    Parameters
+    ----------
+    ndim
+        The number of dimensions of a plan that is an array.
+
+    Raises
+    ------
+    InvalidAnswer
+        The plan is empty, or an array of other numbers or dimensions.
+    """
+    if type(answer) is np.ndarray and (answer.ndim != ndim or answer.dtype.kind not in "iu"):
+        raise InvalidAnswer(
+            f"Expected a plan as an array of integers with ndim={ndim}, got {answer.dtype.name} "
+            f"with ndim={answer.ndim}."
+        )
+    if not len(answer):
+        raise InvalidAnswer("Expected a plan of one action at least, got none.")
+    return answer
 
 
 def _is_sequence(group: Any) -> bool:

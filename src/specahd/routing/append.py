@@ -6,14 +6,14 @@ and the checker F check them.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.routing.answers import integer
+from specahd.routing.answers import actions, integer
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import ComputedDistances
 
@@ -27,31 +27,42 @@ class Rebuild:
         Distances within the region, shape (m, m); node 0 is where a route begins.
     count
         The nodes 1 to ``count`` are to be visited.
+    planned
+        Whether a program may answer with several actions.
     """
 
-    def __init__(self, distances: FloatArray | ComputedDistances, count: int) -> None:
+    def __init__(
+        self, distances: FloatArray | ComputedDistances, count: int, *, planned: bool
+    ) -> None:
         self.distances = distances
+        self.planned = planned
         self.unserved = UnservedNodes(count)
         self.current = 0
         self.order: list[int] = []
         self.fallbacks = 0
 
     def run(self, program: Callable[..., Any]) -> Answer:
-        """Ask the program for the next node until every node is visited.
+        """Ask the program for the next actions until every node is visited.
 
-        An answer that is unavailable is replaced by the nearest node that is available.
+        An answer is one action: a node, or the depot, which closes the route. Where plans are
+        allowed, it may be several in order. They are taken as long as each is available; then the
+        program is asked again. A first action that is unavailable is replaced by the nearest node
+        that is available, and the rest of its plan is dropped.
 
         Raises
         ------
         InvalidAnswer
-            An answer has another type, or no node can follow.
+            An answer has another type or is an empty plan, or no node can follow.
         """
         with np.errstate(all="ignore"):
             while self.unserved:
                 available = self.available()
                 answer = self.ask(program, available) if len(available) else 0
                 if type(answer) is not int:
-                    answer = integer(answer)
+                    plan = self.plan(answer)
+                    if plan is not None and self.follow(plan):
+                        continue
+                    answer = self.node(answer if plan is None else plan[0])
                 if answer == 0 and self.current != 0 and self.closes():
                     continue
                 if not len(available):
@@ -64,8 +75,46 @@ class Rebuild:
         return self.unserved.array()
 
     def ask(self, program: Callable[..., Any], available: IntArray) -> Any:
-        """Call the program; return its node, which should be an integer."""
+        """Call the program; return its answer."""
         raise NotImplementedError
+
+    def plan(self, answer: Any) -> Sequence[Any] | IntArray | None:
+        """Return the actions of an answer that is a plan, at least one; None for one action."""
+        if self.planned and (type(answer) is list or type(answer) is np.ndarray):
+            return actions(answer, 1)
+        return None
+
+    def node(self, action: Any) -> int:
+        """Return the node of an action.
+
+        Raises
+        ------
+        InvalidAnswer
+            The action has another type.
+        """
+        return integer(action)
+
+    def follow(self, plan: Sequence[Any] | IntArray) -> bool:
+        """Take the actions of a plan as long as each is available; return whether the first was.
+
+        A route on which no node is available is closed first, as before a program is asked. Each
+        action that is taken visits a node or closes a route, so that the work is bounded.
+        """
+        for place, action in enumerate(plan):
+            node = self.node(action)
+            available = self.available()
+            if node == 0 or not len(available):
+                if self.current == 0 or not self.closes():
+                    return place > 0
+                if node == 0:
+                    continue
+                self.available()
+            if self.unserved.place(node) < 0 or not self.admits(node):
+                return place > 0
+            self.visit(node, available)
+            if not self.unserved:
+                break
+        return True
 
     def closes(self) -> bool:
         """Close the route, which is not empty, if routes can be closed; return whether it was."""

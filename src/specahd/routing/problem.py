@@ -5,12 +5,15 @@ from typing import Annotated, Any, ClassVar, Generic
 
 import numpy as np
 
+from specahd.core.contract import Contract
 from specahd.core.errors import ConfigError
 from specahd.core.options import Option, checked
 from specahd.core.ranges import check_choice, check_range
 from specahd.routing.base import I, IntArray, RepairOperator, S
 from specahd.routing.groups import concatenated, is_vector, separated
 
+ACTIONS = ("planned", "single")
+"""The forms of an answer of lower programs of ``append`` and ``construct``."""
 Baselines = Mapping[str, Callable[..., Any]]
 Operators = Mapping[str, Callable[[Any], RepairOperator]]
 
@@ -28,6 +31,8 @@ class RoutingProblem(Generic[I, S]):
         K of the paper; None: that of ``suited_sizes``.
     max_size
         At least ``smallest_region``; None: that of ``suited_sizes``.
+    actions
+        One of :data:`ACTIONS`.
 
     Raises
     ------
@@ -75,6 +80,10 @@ class RoutingProblem(Generic[I, S]):
         final_repairs_per_customer: Annotated[
             int | None, Option("the same with a finished checkpoint; null: as many", 1)
         ] = None,
+        actions: Annotated[
+            str,
+            Option("of an answer: planned (one or several in order) or single", choices=ACTIONS),
+        ] = ACTIONS[0],
     ) -> None:
         baseline = baseline or next(iter(self.baselines))
         self.expect_baseline(baseline)
@@ -85,12 +94,22 @@ class RoutingProblem(Generic[I, S]):
         check_range("max_size", self.max_size, self.smallest_region)
         self.baseline_name = baseline
         self.repair = repair
+        self.actions = actions
         self.repairs_per_customer = repairs_per_customer
         self.final_repairs_per_customer = final_repairs_per_customer
 
     @property
     def operator(self) -> RepairOperator:
         return self.operators[self.repair](self)
+
+    @property
+    def planned(self) -> bool:
+        """Whether a lower program may answer with several actions in order."""
+        return self.actions == ACTIONS[0]
+
+    def form(self, contract: Contract) -> Contract:
+        """Return the contract of lower programs for the answers that are allowed."""
+        return contract if self.planned else contract.of_single_actions()
 
     def construction_of(self, instance: I) -> str:
         return self.construction

@@ -40,8 +40,8 @@ _PACES = {
         "nodes, with the same limits: where it fails, the solution stays as it is."
     ),
     Level.LOWER: (
-        "It is called at every step of every region. A region on which it raises, takes too long "
-        "or answers with anything but the integers described counts 0."
+        "It is called again and again until its region is complete. A region on which it raises, "
+        "takes too long or answers with anything but what is described counts 0."
     ),
 }
 _UNITS = {Level.UPPER: "instances", Level.LOWER: "regions"}

@@ -183,7 +183,7 @@ APPEND, CONSTRUCT = next_customer.contracts(
     ),
     varied=_VARIED,
     leaving=" and leave all that fits",
-    asked=" and the quantity delivered there",
+    asked=", and with which quantity",
 )
 
 ORDERED_GROUPS = select_groups.contract(

@@ -69,6 +69,16 @@ NEXT_DELIVERY = Interface(
         customer is replaced by the nearest of ``unvisited_nodes``, an
         unavailable quantity by the largest.
     """,
+    plans="list[tuple[int, int]] | IntArray",
+    plan="""
+    Or several of these pairs in order, as a list or an array of two columns: a
+    plan. It is followed without another call as long as its next pair is
+    available by then; the rest is dropped, and the function is asked again from
+    there. A function that looks further ahead than the next stop should answer
+    with its whole plan: else it plans again at every stop and meets the limit of
+    time. While ``current_node`` is ``depot``, ``rest_capacity`` is a full load. So
+    the first plan can hold all routes, with ``(depot, 0)`` between them.
+    """,
     notes=interfaces.NEXT_CUSTOMER.notes,
 )
 FROM_NOTHING = NEXT_DELIVERY.changed(

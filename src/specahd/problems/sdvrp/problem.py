@@ -93,11 +93,12 @@ def merge(
 def _append(problem: "SDVRP") -> AppendDeliveries:
     contracts = problem.contracts
     groups = DeliveryGroups(contracts.DELIVERY_GROUPS, problem.max_regions, problem.max_size)
-    return AppendDeliveries(groups, contracts.APPEND)
+    return AppendDeliveries(groups, problem.form(contracts.APPEND), problem.planned)
 
 
 def _construct(problem: "SDVRP") -> AppendDeliveries:
-    return AppendDeliveries(WholeInstance(all_customers), problem.contracts.CONSTRUCT)
+    contract = problem.form(problem.contracts.CONSTRUCT)
+    return AppendDeliveries(WholeInstance(all_customers), contract, problem.planned)
 
 
 class SDVRP(VehicleProblem[SplitSolution]):

@@ -70,7 +70,8 @@ def rebuild(
         The instance, as for :func:`propose`.
     inputs
         The start anchor, the nodes between the anchors in ascending order, and
-        the end anchor. A closed tour has one node as both anchors.
+        the end anchor. A closed tour has one node as both anchors. Then ``[1]`` if an answer may
+        be a plan, else ``[0]``.
 
     Returns
     -------
@@ -81,17 +82,18 @@ def rebuild(
     Raises
     ------
     InvalidAnswer
-        An answer is not an integer.
+        An answer is neither an integer nor a plan of integers.
     """
-    return _Path(local_distances(of_block(arrays), inputs[0])).run(program)
+    nodes, planned = inputs
+    return _Path(local_distances(of_block(arrays), nodes), bool(planned[0])).run(program)
 
 
 class _Path(Rebuild):
     """A path from the first node of a run to the last."""
 
-    def __init__(self, distances: FloatArray) -> None:
+    def __init__(self, distances: FloatArray, planned: bool) -> None:
         self._end = len(distances) - 1
-        super().__init__(distances, self._end - 1)
+        super().__init__(distances, self._end - 1, planned=planned)
 
     def ask(self, program: Callable[..., Any], available: IntArray) -> Any:
         return program(self.current, self._end, available, self.distances)

@@ -419,8 +419,8 @@ APPEND = Contract.of(
     level=Level.LOWER,
     idea="Visit the city with the least distance from here.",
     task=_PROBLEM
-    + "Write the function that decides HOW to rebuild a run: it is asked again and again for "
-    "the next node of the path.",
+    + "Write the function that decides HOW to rebuild a run: it is asked again and again where "
+    "the path goes on.",
     runner=construct.rebuild,
     vocabulary=lower_vocabulary(),
     varied=_VARIED_NODES,
@@ -430,8 +430,8 @@ CONSTRUCT = APPEND.variant(
     interfaces.FROM_NOTHING,
     id="construct",
     task=_GOAL
-    + "Write the function that builds a tour from nothing: it is asked again and again for the "
-    "next node. An instance has one region, the closed tour.",
+    + "Write the function that builds a tour from nothing: it is asked again and again where the "
+    "tour goes on. An instance has one region, the closed tour.",
 )
 
 ORDERED_GROUPS = select_groups.contract(

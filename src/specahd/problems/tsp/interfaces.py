@@ -58,6 +58,15 @@ NEXT_NODE = Interface(
         One of ``unvisited_nodes``; any other answer is replaced by the nearest
         of them.
     """,
+    plans="list[int] | IntArray",
+    plan="""
+    Or several of these in order, as a list or an array of one dimension: a plan. It
+    is followed without another call as long as its next entry is available by
+    then; the rest is dropped, and the function is asked again from there. A
+    function that looks further ahead than the next node should answer with its
+    whole plan: else it plans again at every node and meets the limit of time. The
+    first plan can hold the whole path, without its two ends.
+    """,
     notes="""
     All arrays are read-only, and indices are local to the run. The answer must
     depend on the arguments alone.

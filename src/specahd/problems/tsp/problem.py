@@ -199,10 +199,17 @@ def tour_from_zero(instance: TSPInstance, solution: Solution) -> Region | None:
 
 @dataclass(frozen=True)
 class AppendNodes(RegionOperator):
-    """Operator that rebuilds the path between a run's anchors, one node after the other."""
+    """Operator that rebuilds the path between a run's anchors, one node after the other.
+
+    Parameters
+    ----------
+    planned
+        Whether a program may answer with several nodes in order.
+    """
 
     selector: RegionSelector
     contract: Contract
+    planned: bool = False
 
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the start anchor, the nodes between in ascending order, and the end anchor."""
@@ -213,8 +220,8 @@ class AppendNodes(RegionOperator):
     def inputs(
         self, instance: TSPInstance, solution: Solution, region: Region
     ) -> tuple[IntArray, ...]:
-        """Return the start anchor, the nodes between in ascending order, and the end anchor."""
-        return (np.array(local_nodes(region), np.int64),)
+        """Return the start anchor, the nodes between ascending, the end anchor; ``[planned]``."""
+        return np.array(local_nodes(region), np.int64), np.array([self.planned], np.int64)
 
     def merge(
         self, instance: TSPInstance, solution: Solution, region: Region, output: Sequence[IntArray]
@@ -225,11 +232,12 @@ class AppendNodes(RegionOperator):
 def _append(problem: "TSP") -> AppendNodes:
     contracts = problem.contracts
     segments = TourSegments(contracts.TOUR_SEGMENTS, problem.max_regions, problem.max_size)
-    return AppendNodes(segments, contracts.APPEND)
+    return AppendNodes(segments, problem.form(contracts.APPEND), problem.planned)
 
 
 def _construct(problem: "TSP") -> AppendNodes:
-    return AppendNodes(WholeInstance(tour_from_zero), problem.contracts.CONSTRUCT)
+    contract = problem.form(problem.contracts.CONSTRUCT)
+    return AppendNodes(WholeInstance(tour_from_zero), contract, problem.planned)
 
 
 def describe_run(instance: TSPInstance, solution: Solution, region: Region) -> FloatArray:

@@ -72,6 +72,17 @@ NEXT_CUSTOMER = Interface(
         unavailable on an empty route. An unavailable answer is replaced by the
         nearest of ``unvisited_nodes``.
     """,
+    plans="list[int] | IntArray",
+    plan="""
+    Or several of these in order, as a list or an array of one dimension: a plan. It
+    is followed without another call as long as its next entry is available by
+    then; the rest is dropped, and the function is asked again from there. A
+    function that looks further ahead than the next stop should answer with its
+    whole plan: else it plans again at every stop and meets the limit of time.
+    While ``current_node`` is ``depot``, the arguments tell all: ``unvisited_nodes``
+    has everybody who waits, ``rest_capacity`` is a full load. So the first plan can
+    hold all routes, with ``depot`` between them.
+    """,
     notes="""
     All arrays are read-only, and indices are local to the group. The answer
     must depend on the arguments alone.

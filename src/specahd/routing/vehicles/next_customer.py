@@ -295,7 +295,7 @@ def contracts(
         level=Level.LOWER,
         idea=f"Visit the customer with the least distance from here{leaving}.",
         task=f"{problem}Write the function that decides HOW to rebuild a group: it is asked again "
-        f"and again for the next customer of the current route{asked}.",
+        f"and again where the current route goes on{asked}.",
         runner=runner,
         vocabulary=vocabulary,
         varied=varied,
@@ -305,8 +305,8 @@ def contracts(
         whole,
         id="construct",
         task=f"{goal}Write the function that builds a complete solution from nothing: it is asked "
-        f"again and again for the next customer of the current route{asked}. An instance has one "
-        "region, all of its customers.",
+        f"again and again where the current route goes on{asked}. An instance has one region, all "
+        "of its customers.",
     )
     return append, construct
 

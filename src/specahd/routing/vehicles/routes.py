@@ -156,18 +156,25 @@ def all_customers(instance: Any, solution: Any) -> Region:
 
 @dataclass(frozen=True)
 class Append(RegionOperator):
-    """Fresh routes from the depot for the customers of a region."""
+    """Fresh routes from the depot for the customers of a region.
+
+    Parameters
+    ----------
+    planned
+        Whether a program may answer with several actions in order.
+    """
 
     selector: RegionSelector
     contract: Contract
+    planned: bool = False
 
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the customers of the region in ascending order, as programs receive them."""
         return tuple(local_customers(region))
 
     def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
-        """Return the customers of the region in ascending order."""
-        return (np.array(local_customers(region), np.int64),)
+        """Return the customers of the region in ascending order, and ``[planned]``."""
+        return np.array(local_customers(region), np.int64), np.array([self.planned], np.int64)
 
     def merge(
         self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
@@ -179,9 +186,10 @@ def append(problem: Any) -> Append:
     """Return the operator of a problem, with its options."""
     contracts = problem.contracts
     groups = CustomerGroups(contracts.CUSTOMER_GROUPS, problem.max_regions, problem.max_size)
-    return Append(groups, contracts.APPEND)
+    return Append(groups, problem.form(contracts.APPEND), problem.planned)
 
 
 def construct(problem: Any) -> Append:
     """Return the operator that builds the whole solution."""
-    return Append(WholeInstance(all_customers), problem.contracts.CONSTRUCT)
+    contract = problem.form(problem.contracts.CONSTRUCT)
+    return Append(WholeInstance(all_customers), contract, problem.planned)

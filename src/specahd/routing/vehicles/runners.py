@@ -11,7 +11,7 @@ import numpy as np
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.routing.answers import flattened, integer, views
+from specahd.routing.answers import actions, flattened, integer, views
 from specahd.routing.append import Rebuild, local_distances
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import of_block
@@ -77,7 +77,8 @@ def rebuild(program: Program, arrays: Arrays, inputs: Sequence[IntArray]) -> Ans
     arrays
         The instance, as for :func:`propose`.
     inputs
-        The customers of the region in ascending order.
+        The customers of the region in ascending order, and ``[1]`` if an answer may be a plan,
+        else ``[0]``.
 
     Returns
     -------
@@ -88,10 +89,11 @@ def rebuild(program: Program, arrays: Arrays, inputs: Sequence[IntArray]) -> Ans
     Raises
     ------
     InvalidAnswer
-        An answer is not an integer, or a vehicle of its own cannot serve a customer.
+        An answer is neither an integer nor a plan of integers, or a vehicle of its own cannot
+        serve a customer.
     """
     kind = _TimedRoutes if _TIMES[0] in arrays else _Routes
-    return kind(arrays, inputs[0]).run(program)
+    return kind(arrays, *inputs).run(program)
 
 
 def rebuild_split(program: Program, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
@@ -107,21 +109,21 @@ def rebuild_split(program: Program, arrays: Arrays, inputs: Sequence[IntArray]) 
     Raises
     ------
     InvalidAnswer
-        An answer is not a pair of integers, or the program makes more stops than
-        :func:`most_stops` allows.
+        An answer is neither a pair of integers nor a plan of such pairs, or the program makes more
+        stops than :func:`most_stops` allows.
     """
-    return _SplitRoutes(arrays, inputs[0]).run(program)
+    return _SplitRoutes(arrays, *inputs).run(program)
 
 
 class _Routes(Rebuild):
     """Routes of vehicles with a capacity."""
 
-    def __init__(self, arrays: Arrays, customers: IntArray) -> None:
+    def __init__(self, arrays: Arrays, customers: IntArray, planned: IntArray) -> None:
         self.nodes = np.concatenate(([0], customers))
         distances = of_block(arrays)
         if len(self.nodes) < len(arrays["demands"]):
             distances = local_distances(distances, self.nodes)
-        super().__init__(distances, len(customers))
+        super().__init__(distances, len(customers), planned=bool(planned[0]))
         self.demands = self.of_region(arrays["demands"])
         self.loads: list[int] = self.demands.tolist()
         self.largest = max(self.loads)
@@ -160,8 +162,8 @@ class _Routes(Rebuild):
 class _TimedRoutes(_Routes):
     """Routes with time windows; times are summed in the checker's order, to the same last bit."""
 
-    def __init__(self, arrays: Arrays, customers: IntArray) -> None:
-        super().__init__(arrays, customers)
+    def __init__(self, arrays: Arrays, customers: IntArray, planned: IntArray) -> None:
+        super().__init__(arrays, customers, planned)
         self._times = self._ready, self._due, self._service = [
             self.of_region(arrays[name]) for name in _TIMES
         ]
@@ -205,8 +207,8 @@ class _TimedRoutes(_Routes):
 class _SplitRoutes(_Routes):
     """Routes with a quantity at each stop."""
 
-    def __init__(self, arrays: Arrays, customers: IntArray) -> None:
-        super().__init__(arrays, customers)
+    def __init__(self, arrays: Arrays, customers: IntArray, planned: IntArray) -> None:
+        super().__init__(arrays, customers, planned)
         self._residuals = self.demands.copy()
         # A read-only view: programs see the changes but cannot write.
         self.demands = self._residuals.view()
@@ -221,17 +223,38 @@ class _SplitRoutes(_Routes):
         return unserved if self.rest else unserved[:0]
 
     def ask(self, program: Program, available: IntArray) -> Any:
-        answer = program(self.current, 0, available, self.rest, self.demands, self.distances)
-        if not isinstance(answer, tuple | list) or len(answer) != 2:
-            raise InvalidAnswer(f"Expected a customer and a quantity, got {type(answer).__name__}.")
-        customer = integer(answer[0])
+        answer = super().ask(program, available)
+        if type(answer) is tuple and len(answer) == 2 and type(answer[0]) is type(answer[1]) is int:
+            # The usual answer, without the calls for others.
+            node, self._quantity = answer
+            return node
+        return self.node(answer) if type(answer) is int else answer
+
+    def plan(self, answer: Any) -> Sequence[Any] | IntArray | None:
+        if not self.planned:
+            return None
+        if type(answer) is np.ndarray:
+            # Each action makes a stop or closes a route after one.
+            return actions(answer, 2)[: 2 * self._most + 1].tolist()
+        # Pairs are a plan; a list of two integers is one action.
+        if type(answer) in (list, tuple) and answer and isinstance(answer[0], list | tuple):
+            return answer  # type: ignore[no-any-return]
+        return None
+
+    def node(self, action: Any) -> int:
+        if not isinstance(action, tuple | list) or len(action) != 2:
+            raise InvalidAnswer(f"Expected a customer and a quantity, got {type(action).__name__}.")
+        customer = integer(action[0])
         # The quantity for the depot is not read.
-        self._quantity = integer(answer[1]) if customer else 0
+        self._quantity = integer(action[1]) if customer else 0
         return customer
 
     def closes(self) -> bool:
         self._amounts.append(0)
         return super().closes()
+
+    def admits(self, node: int) -> bool:
+        return 1 <= self._quantity <= min(self.loads[node], self.rest)
 
     def visit(self, node: int, available: IntArray) -> None:
         place, quantity = self.unserved.place(node), self._quantity
