@@ -45,26 +45,26 @@ NUMPY = words(
     """
     abs absolute add all allclose amax amin any append apply_along_axis arange arccos arccosh arcsin
     arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around array
-    array_equal array_split asarray astype atleast_1d atleast_2d average bincount bitwise_and
-    bitwise_or bitwise_xor block bool_ broadcast_arrays broadcast_to cbrt ceil choose clip
-    column_stack compress concatenate convolve copy copyto corrcoef correlate cos cosh count_nonzero
-    cov cross cumprod cumsum deg2rad degrees delete diag diag_indices diagflat diagonal diff
-    digitize divide divmod dot dsplit dstack e ediff1d einsum equal exp exp2 expand_dims expm1
-    extract eye fabs fill_diagonal flatnonzero flip fliplr flipud float32 float64 float_power
-    floating floor floor_divide fmax fmin fmod fromiter full full_like gcd geomspace gradient
-    greater greater_equal heaviside histogram histogram2d hsplit hstack hypot identity indices inf
-    inner insert int32 int64 int_ integer interp intersect1d intp invert isclose isfinite isin isinf
-    isnan ix_ kron lcm less less_equal lexsort linspace log log10 log1p log2 logaddexp logical_and
-    logical_not logical_or logical_xor logspace mask_indices matmul max maximum mean median meshgrid
-    min minimum mod moveaxis multiply nan nan_to_num nanargmax nanargmin nancumsum nanmax nanmean
-    nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim negative newaxis
-    nonzero not_equal number ones ones_like outer partition percentile pi place polyfit polyval
-    positive power prod ptp put putmask quantile rad2deg radians ravel ravel_multi_index reciprocal
-    remainder repeat reshape resize rint roll rollaxis rot90 round row_stack searchsorted select
-    setdiff1d setxor1d shape sign signbit sin sinc sinh size sort split sqrt square squeeze stack
-    std subtract sum swapaxes take take_along_axis tan tanh tensordot tile trace transpose trapezoid
-    tri tril tril_indices triu triu_indices true_divide trunc union1d unique unravel_index unwrap
-    vander var vdot vsplit vstack where zeros zeros_like
+    array_equal array_split asarray ascontiguousarray astype atleast_1d atleast_2d average bincount
+    bitwise_and bitwise_or bitwise_xor block bool_ broadcast_arrays broadcast_to cbrt ceil choose
+    clip column_stack compress concatenate convolve copy copyto corrcoef correlate cos cosh
+    count_nonzero cov cross cumprod cumsum deg2rad degrees delete diag diag_indices diagflat
+    diagonal diff digitize divide divmod dot dsplit dstack e ediff1d einsum equal exp exp2
+    expand_dims expm1 extract eye fabs fill_diagonal flatnonzero flip fliplr flipud float32 float64
+    float_power floating floor floor_divide fmax fmin fmod fromiter full full_like gcd geomspace
+    gradient greater greater_equal heaviside histogram histogram2d hsplit hstack hypot identity
+    indices inf inner insert int32 int64 int_ integer interp intersect1d intp invert isclose
+    isfinite isin isinf isnan ix_ kron lcm less less_equal lexsort linspace log log10 log1p log2
+    logaddexp logical_and logical_not logical_or logical_xor logspace mask_indices matmul max
+    maximum mean median meshgrid min minimum mod moveaxis multiply nan nan_to_num nanargmax
+    nanargmin nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd
+    nansum nanvar ndim negative newaxis nonzero not_equal number ones ones_like outer partition
+    percentile pi place polyfit polyval positive power prod ptp put putmask quantile rad2deg radians
+    ravel ravel_multi_index reciprocal remainder repeat reshape resize rint roll rollaxis rot90
+    round row_stack searchsorted select setdiff1d setxor1d shape sign signbit sin sinc sinh size
+    sort split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan tanh
+    tensordot tile trace transpose trapezoid tri tril tril_indices triu triu_indices true_divide
+    trunc union1d unique unravel_index unwrap vander var vdot vsplit vstack where zeros zeros_like
     """
 )
 """Attributes of ``np``: no randomness, no files, no uninitialised memory, no settings."""
