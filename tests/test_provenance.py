@@ -82,7 +82,7 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
             "penalty": {"weight": 1.0, "empty": 0.01, "rejected": 0.005, "rolled_back": 0.005},
             "accept": "improving",
         },
-        "limits": {"upper_call": 120.0, "lower_call": 10.0, "candidate": 120.0, "memory_gb": 2.0},
+        "limits": {"upper_call": 10.0, "lower_call": 1.0, "candidate": 120.0, "memory_gb": 2.0},
         "pools": {"seed": 5, "manifest": hashlib.sha256(b"{}").hexdigest()},
     }
 
@@ -97,7 +97,7 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
         {"settings": Settings(tries=2)},
         {"settings": Settings(uppers=2, passes=2)},
         {"settings": Settings(penalty=Penalty(empty=0.5))},
-        {"execution": Execution(limits=CallLimits(lower_call=1.0))},
+        {"execution": Execution(limits=CallLimits(lower_call=2.0))},
         {"method": partial(Coupled, policy=partial(EoH, population=9))},
         {"method": partial(Coupled, policy=EoH, upper=EoH)},
         {"method": files.factory_of("method", "eoh")},

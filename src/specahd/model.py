@@ -22,7 +22,7 @@ from specahd.api.problems import ProblemInstance, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.ranges import check_choice
-from specahd.core.settings import Accept, check_workers
+from specahd.core.settings import FROZEN_LIMITS, Accept, check_workers
 from specahd.evaluation.rows import evaluation_row
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
@@ -158,7 +158,7 @@ def _execution(settings: Mapping[str, Any]) -> Execution:
     """Return the execution of a model's programs on this machine, from the model's settings."""
     check_workers(settings["workers"])
     executor = partial(LocalExecutor, workers=settings["workers"])
-    return Execution(executor, require=settings["sandbox"])
+    return Execution(executor, FROZEN_LIMITS, require=settings["sandbox"])
 
 
 def _present(entry: Mapping[Any, Any]) -> dict[str, str]:

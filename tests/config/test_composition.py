@@ -98,6 +98,13 @@ def test_an_experiment_chooses_for_other_groups():
     assert set(config.memory["models"]) == {"jina", "e5", "qwen3"}
     assert (config.search.samplers, config.executor.workers) == (4, 4)
     assert config.method.policy.population == 10
+    assert config.problem.actions == "single"
+    assert (config.limits.upper_call, config.limits.lower_call) == (120, 10)
+
+
+def test_a_training_has_less_time_for_a_call_than_a_finished_checkpoint():
+    limits = [compose(command, []).limits for command in ("train", "evaluate")]
+    assert [(each.upper_call, each.lower_call) for each in limits] == [(10, 1), (120, 10)]
 
 
 @pytest.mark.parametrize(

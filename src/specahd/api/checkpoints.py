@@ -15,6 +15,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.folders import display_path
 from specahd.core.repair_options import RepairOptions
+from specahd.core.settings import FROZEN_LIMITS
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.passes import single_pass
@@ -224,7 +225,7 @@ def load(
         raise ConfigError("Expected a problem, whose baseline is its own, or a baseline, not both.")
     else:
         frozen.admit(problem)
-    chosen = execution or Execution()
+    chosen = execution or Execution(limits=FROZEN_LIMITS)
     receiver = observer or PythonWarnings()
     if (run := unfinished_run(place)) is not None:
         receiver.on_warning(

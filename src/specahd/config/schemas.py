@@ -22,6 +22,7 @@ from specahd.core.repair_options import RepairOptions
 from specahd.core.services import check_services, check_store
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import (
+    FROZEN_LIMITS,
     MAX_SEED,
     CallLimits,
     Confinement,
@@ -73,7 +74,7 @@ class EvaluateConfig(RepairOptions):
     executor: Any = MISSING
     tracking: Any = MISSING
     pools: Pools = option(default_factory=Pools)
-    limits: CallLimits = option(default_factory=CallLimits)
+    limits: CallLimits = option(default_factory=lambda: FROZEN_LIMITS)
     sandbox: Confinement = option(default_factory=Confinement)
 
     def __post_init__(self) -> None:

@@ -175,8 +175,8 @@ class CallLimits:
         A value is not in [0.001, 1e6].
     """
 
-    upper_call: float = option(120.0, "CPU seconds of an upper program on one instance", 0.001, 1e6)
-    lower_call: float = option(10.0, "CPU seconds of a lower program on one region", 0.001, 1e6)
+    upper_call: float = option(10.0, "CPU seconds of an upper program on one instance", 0.001, 1e6)
+    lower_call: float = option(1.0, "CPU seconds of a lower program on one region", 0.001, 1e6)
     candidate: float = option(120.0, "CPU seconds of a lower program in one round", 0.001, 1e6)
     memory_gb: float = option(2.0, "GiB that a program's process may take", 0.001, 1e6)
 
@@ -187,6 +187,10 @@ class CallLimits:
     def memory_bytes(self) -> int:
         """``memory_gb`` in bytes."""
         return int(self.memory_gb * 2**30)
+
+
+FROZEN_LIMITS = CallLimits(upper_call=120.0, lower_call=10.0)
+"""Limits of a finished checkpoint's programs: they run once, also on instances of 20,000 nodes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ _PACES = {
         "It is called once for every instance and answers with parts to rebuild, not with a "
         "solution: use array operations, no Python loop over all pairs. A program that raises or "
         "takes too long on any instance is discarded. Later instances have up to thousands of "
-        "nodes, with the same limits: where it fails, the solution stays as it is."
+        "nodes: where it fails, the solution stays as it is."
     ),
     Level.LOWER: (
         "It is called again and again until its region is complete. A region on which it raises, "
