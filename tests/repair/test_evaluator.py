@@ -11,12 +11,13 @@ from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.design.coupled import recorded_task
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
-from specahd.repair.evaluator import Evaluator
+from specahd.repair.evaluator import Evaluator, _Rebuilt
 from specahd.repair.responses import ResponseTable
 from specahd.repair.router import ResponseArchive
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 from specahd.runs.records import Task
+from specahd.sandbox.session import Session
 
 PROBLEM = CVRP(max_regions=8, max_size=50)
 SEEDS = {level: contracts(PROBLEM.operator)[level].seed for level in Level}
@@ -170,6 +171,32 @@ def test_what_does_not_launch_is_discarded(evaluator, tasks):
     )
     result = evaluator.respond(broken, tasks)
     assert (result.launched, result.outcome) == (False, Outcome.LAUNCH_FAILED)
+
+
+def test_a_rebuild_is_made_once_and_again_where_there_is_no_room(evaluator, tasks, monkeypatch):
+    system = frozen(tasks, lower("return int(unvisited_nodes[len(unvisited_nodes) // 2])", "mid"))
+    made = []
+
+    class Counted(Session):
+        def call(self, call):
+            made.append(call.instance)
+            return super().call(call)
+
+    monkeypatch.setattr("specahd.sandbox.session.Session", Counted)
+    first = evaluator.repair([SEEDS[Level.UPPER]], system, 0)
+    rebuilt = len(first.steps)
+    assert (rebuilt > 1, len(made)) == (True, 1 + rebuilt)
+    again = evaluator.repair([SEEDS[Level.UPPER]], replace(system, key="other"), 0)
+    assert (again, len(made)) == (replace(first, seconds=again.seconds), 2 + rebuilt)
+    # The same customers of another instance, and the same program of another system.
+    evaluator.repair([upper("return [[1, 2, 3]]")], system, 0)
+    evaluator.repair([upper("return [[1, 2, 3]]")], system, 1)
+    assert made[-4:] == [0, 0, 1, 1]
+    monkeypatch.setattr(evaluator, "_rebuilt", _Rebuilt(0))
+    before = len(made)
+    for _ in range(2):
+        evaluator.repair([upper("return [[1, 2, 3]]")], system, 0)
+    assert len(made) == before + 4
 
 
 def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):

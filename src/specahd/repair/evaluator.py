@@ -1,6 +1,7 @@
 """A trusted worker process: runs programs in its sandbox, then merges, checks and scores."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ from specahd.sandbox.shared_arrays import SharedArrays
 
 TIMEOUTS = 3
 """Timeouts of a lower candidate without an answer between them, after which it ends."""
+REBUILT_BYTES = 64 << 20
+"""Bytes of the results of rebuilds that a worker keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class Evaluator:
             runners[contract.tier].append(contract.runner)
         self._sandbox = Sandbox(shared, runners[Tier.INTERPRETED], compiled=runners[Tier.COMPILED])
         self._repertoire: tuple[str, Session] | None = None
+        self._rebuilt = _Rebuilt(REBUILT_BYTES)
         # Of compiled upper programs, which take longer than a call, and of whom else is with them.
         self._proposer: tuple[tuple[Program, ...], str, Session] | None = None
 
@@ -279,7 +283,13 @@ class Evaluator:
             limits = SessionLimits(self._limits.lower_call, None, self._limits.memory_bytes)
             self._repertoire = system.key, self._session(system.repertoire, limits)
         repertoire = self._repertoire[1]
-        return lambda member, inputs: repertoire.call(Call(member, case, inputs))
+
+        def rebuild(member: int, inputs: tuple[IntArray, ...]) -> Result:
+            call = Call(member, case, inputs)
+            key = _Rebuilt.key(system.repertoire[member], call)
+            return self._rebuilt.get(key, lambda: repertoire.call(call))
+
+        return rebuild
 
     def _upper(
         self, uppers: Sequence[Program], system: RepairSystem | None = None
@@ -308,6 +318,51 @@ class Evaluator:
     def _launch(self, program: Program) -> Launch:
         contract = self._contracts[program.contract]
         return Launch(program.source, contract.name, contract.runner)
+
+
+class _Rebuilt:
+    """The results of rebuilds, by program, instance and inputs, on which alone they depend.
+
+    Later passes, other upper programs and the selection pool need many of them again. Those that
+    were not needed for longest are dropped.
+
+    Parameters
+    ----------
+    room
+        Largest number of bytes kept.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._results: dict[bytes, Result] = {}
+
+    @staticmethod
+    def key(program: Program, call: Call) -> bytes:
+        """Return the key of a call."""
+        digest = hashlib.sha256(f"{program.contract} {call.instance}\n{program.source}".encode())
+        for array in call.inputs:
+            digest.update(f"\n{len(array)} ".encode())
+            digest.update(array.tobytes())
+        return digest.digest()
+
+    def get(self, key: bytes, rebuild: Callable[[], Result]) -> Result:
+        """Return the result with a key; rebuild if it is not known."""
+        result = self._results.pop(key, None)
+        if result is None:
+            result = rebuild()
+            self._room -= _bytes(result)
+        self._results[key] = result
+        while self._room < 0:
+            self._room += _bytes(self._results.pop(next(iter(self._results))))
+        return result
+
+
+_ENTRY_BYTES = 1000
+"""Bytes of a result without its arrays."""
+
+
+def _bytes(result: Result) -> int:
+    return _ENTRY_BYTES + sum(array.nbytes for array in result.output)
 
 
 def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:
