@@ -240,3 +240,36 @@ def test_a_program_that_slept_has_timed_out_for_good(whole, tmp_path):
     # Nothing sleeps now, and what was measured then is not measured again.
     call("train", "resume=run", cwd=tmp_path)
     assert journal.read_bytes().startswith(complete)
+
+
+RACING = [
+    *SMALL,
+    "search.racing=true",
+    "search.repertoire_size=2",
+    "method.policy.population=2",
+    "budget.programs=20",
+    "search.seeds=varied",
+    "search.finalists=2",
+]
+
+
+def test_a_race_stops_the_same_programs_with_other_workers_and_after_a_kill(small_runs, tmp_path):
+    shutil.copytree(small_runs / "pools", tmp_path / "pools")
+    call("train", *RACING, "hydra.run.dir=one", "executor.workers=1", cwd=tmp_path)
+    journal = lines(tmp_path / "one" / "journal.jsonl")
+    stopped = [one for one in journal if one.get("outcome") == "stopped"]
+    assert stopped
+    assert all(one["score"] is None and one["tried"] >= 8 for one in stopped)
+    # It is killed with candidates of a race in flight.
+    options = [*RACING, "hydra.run.dir=two", "executor.workers=2", "search.samplers=2"]
+    process = start(tmp_path, *options)
+    written = tmp_path / "two" / "journal.jsonl"
+    while not (written.exists() and b'"stopped"' in written.read_bytes()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert len(lines(written)) < len(journal)
+    call("train", "resume=two", cwd=tmp_path)
+    for name in ("journal.jsonl", "responses.jsonl", "checkpoint/manifest.json"):
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()

@@ -81,14 +81,14 @@ class Arithmetic:
             for place in range(self.exposed(number))
         ]
 
-    def respond(self, program, tasks):
+    def respond(self, program, tasks, race):
         number = number_of(program)
         if number == BROKEN:
             return LowerResult(False, Tier.INTERPRETED, Outcome.LAUNCH_FAILED, "no", ())
         made = tuple(response(number, place) for place in range(len(tasks)))
         return LowerResult(True, Tier.INTERPRETED, Outcome.OK, "", made)
 
-    def utility(self, program, system, incumbents, penalty):
+    def utility(self, program, system, incumbents, penalty, race):
         self.cases["utility"] += [incumbent.case for incumbent in incumbents]
         self.systems.append(system)
         number = number_of(program)

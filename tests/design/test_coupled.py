@@ -145,9 +145,9 @@ def test_a_candidate_that_fails_comes_after_all_that_do_not():
 def test_what_the_journal_says_of_a_selection_comes_again(coupled):
     engine, search = coupled()
     finalists = [(replace(search._uppers[0], id=name),) for name in "ab"]
-    engine.replay = replace(engine.replay, selection={1: (["b"], 0.25, 2)})
-    found = search._select(1, None, finalists)
-    assert (found.upper.id, found.selection, found.failed) == ("b", 0.25, 2)
+    engine.replay = replace(engine.replay, selection={1: (["b"], 0.25, 2, 1)})
+    found, stopped = search._select(1, None, finalists)
+    assert (found.upper.id, found.selection, found.failed, stopped) == ("b", 0.25, 2, 1)
     with pytest.raises(RunFailed):
         search._select(1, None, finalists[:1])
     # One that only begins alike is another.

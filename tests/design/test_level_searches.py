@@ -20,6 +20,7 @@ from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import Response
 from specahd.routing.base import contracts
 from specahd.runs.records import Measured
+from specahd.search import request_pool
 
 TASKS = [task(4, (1, 2), 0.5), task(4, (3, 5), 1.5), task(6, (2, 4), 2.5), task(7, (1, 3), 3.5)]
 CONTRACTS = contracts(PROBLEM.operator)
@@ -218,7 +219,23 @@ def test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances():
     executor = SimpleNamespace(submit=lambda *arguments: calls.append(arguments))
     one = program("a", Level.UPPER)
     upper(executor).submit(one)
-    assert calls == [("utility", one, "frozen", (Incumbent(2), Incumbent(3)), Penalty(weight=3.0))]
+    incumbents = Incumbent(2), Incumbent(3)
+    assert calls == [("utility", one, "frozen", incumbents, Penalty(weight=3.0), None)]
+
+
+@pytest.mark.parametrize("level", [lower, upper])
+def test_a_stopped_candidate_has_no_score_and_is_recalled(level):
+    search = level()
+    words = "stopped after 8 of 9"
+    if level is lower:
+        result = LowerResult(True, Tier.COMPILED, Outcome.STOPPED, words, (), 8)
+    else:
+        result = UpperResult(Outcome.STOPPED, words, (), (), (), 8)
+    measured = search.measure(result)
+    assert (measured.outcome, measured.score, measured.retained) == (Outcome.STOPPED, None, False)
+    assert (measured.detail, measured.record) == (words, {"tried": 8})
+    written = json.loads(json.dumps(request_pool.measurement(1, measured, sample="a")))
+    assert search.recall(convert(written, Measured)) == result
 
 
 def test_the_upper_score_is_the_mean_utility_less_the_penalty():

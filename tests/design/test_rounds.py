@@ -138,8 +138,8 @@ def test_what_is_broken_off_while_selection_decides_has_the_best_upper_program(t
 class Complementary(Arithmetic):
     """A program of an odd number saves on the first instance, of an even one on the second."""
 
-    def utility(self, program, system, incumbents, penalty):
-        made = super().utility(program, system, incumbents, penalty)
+    def utility(self, program, system, incumbents, penalty, race):
+        made = super().utility(program, system, incumbents, penalty, race)
         gained = [
             utility * (place % 2 == (number_of(program) + 1) % 2)
             for place, utility in enumerate(made.utilities)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from specahd.core.plain import parse_json
@@ -12,6 +13,7 @@ from specahd.design.coupled import recorded_task
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator, _Rebuilt
+from specahd.repair.racing import FIRST, Race
 from specahd.repair.responses import ResponseTable
 from specahd.repair.router import ResponseArchive
 from specahd.repair.system import RepairSystem
@@ -171,6 +173,38 @@ def test_what_does_not_launch_is_discarded(evaluator, tasks):
     )
     result = evaluator.respond(broken, tasks)
     assert (result.launched, result.outcome) == (False, Outcome.LAUNCH_FAILED)
+
+
+def test_a_race_stops_a_bad_candidate_and_leaves_the_row_of_another_as_it_is(evaluator, tasks):
+    some = (tasks * FIRST)[: 2 * FIRST + 1]
+    order = list(range(len(some)))[::-1]
+    whole = evaluator.respond(SEEDS[Level.LOWER], some)
+    kept = np.array([[response.score for response in whole.responses]])
+    race = Race.against(kept, 0 * kept, beta=0.5, budget=1, size=1, order=order)
+    assert evaluator.respond(SEEDS[Level.LOWER], some, race) == whole
+    bad = lower("return int(unvisited_nodes[-1])")
+    assert (np.array([one.score for one in evaluator.respond(bad, some).responses]) == 0).any()
+    high = Race.against(kept + 1, 0 * kept, beta=0.5, budget=1, size=1, order=order)
+    result = evaluator.respond(bad, some, high)
+    assert (result.outcome, result.tried, result.responses) == (Outcome.STOPPED, FIRST, ())
+    assert result.detail.startswith(f"stopped after {FIRST} of {len(some)} tasks")
+    # What fails on each task fails, and is not kept either.
+    result = evaluator.respond(lower("while True:\n        pass"), some, high)
+    assert (result.launched, result.outcome, result.tried) == (False, Outcome.TIMEOUT, None)
+
+
+def test_a_race_stops_an_upper_candidate_too(evaluator, tasks):
+    system = frozen(tasks, SEEDS[Level.LOWER])
+    some = (INCUMBENTS * FIRST)[: FIRST + 1]
+    order = [*range(1, len(some)), 0]
+    ends = upper("return [[x for r in routes for x in r[-6:]][:max_size]]")
+    arguments = ends, system, some, Penalty()
+    whole = evaluator.utility(*arguments)
+    assert len(set(whole.utilities)) > 1
+    low = Race.to_beat(np.array(whole.scores) - 1, order)
+    assert evaluator.utility(*arguments, low) == whole
+    result = evaluator.utility(*arguments, Race.to_beat(np.array(whole.scores) + 1, order))
+    assert (result.outcome, result.tried, result.scores) == (Outcome.STOPPED, FIRST, ())
 
 
 def test_a_rebuild_is_made_once_and_again_where_there_is_no_room(evaluator, tasks, monkeypatch):

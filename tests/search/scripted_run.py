@@ -86,7 +86,10 @@ class ByConstant:
         self._pool = ThreadPoolExecutor(workers)
         self._scores = {}
 
-    def submit(self, program):
+    def race(self):
+        return None
+
+    def submit(self, program, race):
         def evaluate():
             score = sum(int(c) for c in program.source if c.isdigit()) / 1000
             time.sleep((hash(program.id) % 5) * 0.001)

@@ -24,6 +24,7 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicate"
     LAUNCH_FAILED = "launch_failed"
     NOT_COMPILED = "not_compiled"
+    STOPPED = "stopped"
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out_of_memory"

@@ -128,6 +128,9 @@ class Settings:
     uppers: int = option(
         1, "most upper programs that take turns in the passes, at least 1", 1, newer=True
     )
+    racing: bool = option(
+        False, "whether a program that would not be kept ends after some tasks", newer=True
+    )
     cells: int = option(4000, "most measurements of a lower round: tasks times programs", 1)
     penalty: Penalty = option(default_factory=Penalty)
     accept: str = option(

@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from math import isfinite
 from typing import Annotated
+
+import numpy as np
 
 from specahd.checkpoint.frozen import Checkpoint
 from specahd.core.budget import Budget
@@ -23,9 +27,10 @@ from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.cases import Case, Incumbent
 from specahd.repair.execution import expose, run_frozen
+from specahd.repair.racing import Race
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.router import ResponseArchive
-from specahd.repair.system import RepairSystem, mean_improvement
+from specahd.repair.system import Repair, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, Region, contracts
 from specahd.runs.journal import Journal
 from specahd.runs.records import Task
@@ -200,12 +205,14 @@ class Coupled:
         measures: dict[str, float],
     ) -> Candidate:
         """Select the round's candidate, and record the end of the round."""
-        chosen = self._select(number, system, finalists)
+        chosen, stopped = self._select(number, system, finalists)
         self._uppers = chosen.uppers
         if isfinite(chosen.selection):
             measures["selection"] = chosen.selection
         if chosen.failed:
             measures["selection_failed"] = chosen.failed
+        if stopped:
+            measures["finalists_stopped"] = stopped
         self._journal.samples.append(
             {
                 "record": "round",
@@ -240,6 +247,7 @@ class Coupled:
             known=self._facts.lower(tasks),
             portfolio=self._portfolio,
             judged_singly=self.judged_singly,
+            order=self._race_order(number, Level.LOWER, len(tasks)),
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry_over(search, self._members[Level.LOWER], tickets)
@@ -299,6 +307,14 @@ class Coupled:
             if repair.cost < repair.baseline_cost
         ]
 
+    def _race_order(self, number: int, purpose: str, tasks: int) -> list[int] | None:
+        """Return the order in which candidates try the tasks of a race, None if there is none."""
+        if not self._settings.racing or self.judged_singly or self._portfolio:
+            return None
+        rng = generator(self._engine.seed, "race", purpose, number)
+        order: list[int] = rng.permutation(tasks).tolist()
+        return order
+
     def _may_be_exposed(self, task: RepairTask) -> bool:
         """Return whether a recorded task can belong to the pool."""
         instance, _, _ = task.key.rpartition("#")
@@ -322,13 +338,14 @@ class Coupled:
         settings, contract = self._settings, self._contracts[Level.UPPER]
         if settings.accept != Accept.IMPROVING:
             contract = contract.accepting_worse()
+        incumbents = self._incumbents(number, "upper_train", last=number)
         search = UpperSearch(
             number=number,
             contract=contract,
             method=self._methods[Level.UPPER],
             # Marginal gains are only defined on the same incumbents.
             system=replace(system, passes=1) if settings.uppers > 1 else system,
-            incumbents=self._incumbents(number, "upper_train", last=number),
+            incumbents=incumbents,
             executor=self._executor,
             penalty=settings.penalty,
             uppers=settings.uppers,
@@ -338,6 +355,7 @@ class Coupled:
                 *facts.turn_facts(settings.uppers, settings.passes),
             ],
             judged_singly=self.judged_singly,
+            order=self._race_order(number, Level.UPPER, len(incumbents)),
         )
         self._engine.carry_over(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)
@@ -352,10 +370,15 @@ class Coupled:
 
     def _select(
         self, number: int, system: RepairSystem, finalists: Sequence[tuple[Program, ...]]
-    ) -> Candidate:
+    ) -> tuple[Candidate, int]:
         """Return the round's candidate, with the finalist that does best on the selection pool.
 
         Its score is the mean improvement over the instances on which G did not fail, nan if none.
+
+        Returns
+        -------
+        Candidate, int
+            The candidate, and the number of finalists that were stopped before the last instance.
         """
 
         def candidate(uppers: tuple[Program, ...], selection: float, failed: int) -> Candidate:
@@ -366,16 +389,45 @@ class Coupled:
         if known is not None:
             for uppers in finalists:
                 if [program.id for program in uppers] == known[0]:
-                    return candidate(uppers, *known[1:])
+                    return candidate(uppers, *known[1:3]), known[3]
             raise RunFailed(NOT_REPRODUCED)
-        cases, step = self._pools["selection"], self._observer.on_step
+        cases = self._pools["selection"]
         self._observer.on_phase(f"round {number}: selection pool", len(cases) * len(finalists))
-        candidates = []
+        order = self._race_order(number, "selection", len(cases))
+        candidates: list[Candidate] = []
+        results: dict[tuple[str, ...], list[Repair]] = {}
         for uppers in finalists:
-            repairs = run_frozen(self._executor, uppers, system, cases, step)
-            failed = sum(repair.failed for repair in repairs)
-            candidates.append(candidate(uppers, mean_improvement(repairs), failed))
-        return best_candidate(candidates)
+            race = None
+            if order is not None and candidates:
+                best = best_candidate(candidates)
+                if not best.failed:
+                    improvements = [repair.improvement for repair in results[tuple(best.names)]]
+                    race = Race.to_beat(improvements, order)
+            repairs = self._race_finalist(uppers, system, cases, race)
+            if repairs is not None:
+                failed = sum(repair.failed for repair in repairs)
+                candidates.append(candidate(uppers, mean_improvement(repairs), failed))
+                results[tuple(candidates[-1].names)] = repairs
+        return best_candidate(candidates), len(finalists) - len(candidates)
+
+    def _race_finalist(
+        self,
+        uppers: Sequence[Program],
+        system: RepairSystem,
+        cases: Sequence[int],
+        race: Race | None,
+    ) -> list[Repair] | None:
+        """Return a finalist's repair of each case, None if the race stopped it."""
+        run = partial(run_frozen, self._executor, uppers, system, step=self._observer.on_step)
+        if race is None:
+            return run(cases)
+        repairs: list[Repair] = []
+        for begin, end in pairwise([0, *race.checks, len(cases)]):
+            repairs += run([cases[place] for place in race.order[begin:end]])
+            scores = np.array([repair.improvement for repair in repairs])
+            if any(repair.failed for repair in repairs) or race.ends(scores):
+                return None
+        return [repairs[place] for place in np.argsort(race.order)]
 
 
 def recorded_task(record: Task) -> RepairTask:

@@ -12,11 +12,12 @@ from specahd.core.settings import Settings
 from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult
+from specahd.repair.racing import Race
 from specahd.repair.repertoire import greedy_selection, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable, count_outcomes
 from specahd.runs.records import Measured
 from specahd.sandbox.executor import Executor
-from specahd.search.base import CandidateEvaluation, SearchMethod
+from specahd.search.base import CandidateEvaluation, SearchMethod, stopped_evaluation
 from specahd.search.replay import NOT_REPRODUCED
 
 _COLUMNS = ("outcomes", "cost_before", "cost_merged", "fallbacks")
@@ -38,6 +39,8 @@ class LowerSearch:
     judged_singly
         Whether programs are judged singly: they are ordered by their mean response alone, one that
         fails on every task is discarded, and requests have no facts about the round's programs.
+    order
+        The order of the tasks in which candidates race; None if they do not.
     """
 
     level = Level.LOWER
@@ -55,6 +58,7 @@ class LowerSearch:
         known: Sequence[str] = (),
         portfolio: bool = False,
         judged_singly: bool = False,
+        order: Sequence[int] | None = None,
     ) -> None:
         self.round = number
         self.contract = contract
@@ -66,10 +70,26 @@ class LowerSearch:
         self._known = tuple(known)
         self._portfolio = portfolio
         self._judged_singly = judged_singly
+        self._order = order
 
-    def submit(self, program: Program) -> "Future[LowerResult]":
+    def race(self) -> Race | None:
+        """Return the race that a candidate requested now runs."""
+        if self._order is None:
+            return None
+        scores = self.table.scores([member.program.id for member in self.method.members])
+        settings = self._settings
+        return Race.against(
+            scores,
+            np.zeros_like(scores),
+            beta=settings.beta,
+            budget=settings.repertoire_size,
+            size=self.method.size,
+            order=self._order,
+        )
+
+    def submit(self, program: Program, race: Race | None = None) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
-        return self._executor.submit("respond", program, self.table.tasks)
+        return self._executor.submit("respond", program, self.table.tasks, race)
 
     def measure(self, result: LowerResult) -> CandidateEvaluation:
         """Score a candidate by its mean response.
@@ -79,6 +99,8 @@ class LowerSearch:
         """
         if not result.launched:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
+        if result.tried is not None:
+            return stopped_evaluation(result.detail, result.tier, result.tried)
         scores = [response.score for response in result.responses]
         return CandidateEvaluation(
             result.outcome,
@@ -105,6 +127,8 @@ class LowerSearch:
             The record is not one of this round's tasks.
         """
         outcome, outcomes = record.outcome, record.outcomes
+        if record.tried is not None and record.tier is not None:
+            return LowerResult(True, record.tier, outcome, record.detail, (), record.tried)
         if outcomes is None or record.tier is None:
             return LowerResult(False, Tier.INTERPRETED, outcome, record.detail, ())
         columns = outcomes, record.cost_before, record.cost_merged, record.fallbacks

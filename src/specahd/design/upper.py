@@ -14,12 +14,13 @@ from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.cases import Incumbents
 from specahd.repair.evaluator import UpperResult
+from specahd.repair.racing import Race
 from specahd.repair.repertoire import greedy_selection, survival_order
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import FloatArray
 from specahd.runs.records import Measured
 from specahd.sandbox.executor import Executor
-from specahd.search.base import CandidateEvaluation, SearchMethod
+from specahd.search.base import CandidateEvaluation, SearchMethod, stopped_evaluation
 from specahd.search.replay import NOT_REPRODUCED
 
 
@@ -38,6 +39,8 @@ class UpperSearch:
         Sentences about the round for a language model.
     judged_singly
         Whether requests have no facts about the round's programs.
+    order
+        The order of the incumbents in which candidates race; None if they do not.
     """
 
     level = Level.UPPER
@@ -56,6 +59,7 @@ class UpperSearch:
         uppers: int = 1,
         known: Sequence[str] = (),
         judged_singly: bool = False,
+        order: Sequence[int] | None = None,
     ) -> None:
         self.round = number
         self.contract = contract
@@ -68,11 +72,26 @@ class UpperSearch:
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
         self._judged_singly = judged_singly
+        self._order = order
         self._results: dict[str, UpperResult] = {}
 
-    def submit(self, program: Program) -> "Future[UpperResult]":
+    def race(self) -> Race | None:
+        """Return the race that a candidate requested now runs."""
+        if self._order is None:
+            return None
+        results = [self._results[member.program.id] for member in self.method.members]
+        return Race.against(
+            self._by_program([result.utilities for result in results]),
+            self._by_program([result.penalties for result in results]),
+            beta=0.0,
+            budget=self._uppers,
+            size=self.method.size,
+            order=self._order,
+        )
+
+    def submit(self, program: Program, race: Race | None = None) -> "Future[UpperResult]":
         """Start scoring a candidate on every training instance."""
-        arguments = program, self._system, self._incumbents, self._penalty
+        arguments = program, self._system, self._incumbents, self._penalty, race
         return self._executor.submit("utility", *arguments)
 
     def measure(self, result: UpperResult) -> CandidateEvaluation:
@@ -80,6 +99,8 @@ class UpperSearch:
 
         If several programs are kept, the record also has the candidate's marginal gain.
         """
+        if result.tried is not None:
+            return stopped_evaluation(result.detail, self.contract.tier, result.tried)
         if result.outcome is not Outcome.OK:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
         return CandidateEvaluation(
@@ -119,6 +140,8 @@ class UpperSearch:
         RunFailed
             The record is not one of this round's instances.
         """
+        if record.tried is not None:
+            return UpperResult(record.outcome, record.detail, (), (), (), record.tried)
         utilities, penalties = tuple(record.utilities), tuple(record.penalties)
         regions = tuple(None if mean is None else tuple(mean) for mean in record.regions)
         complete = record.outcome != Outcome.OK or len(utilities) == len(self._incumbents)
@@ -180,10 +203,12 @@ class UpperSearch:
     def _utility_table(self, programs: Sequence[Program]) -> tuple[FloatArray, FloatArray]:
         """Return U by program and instance, and mean λΩ by program."""
         results = [self._results[program.id] for program in programs]
-        shape = len(programs), len(self._incumbents)
-        scores = np.array([result.utilities for result in results]).reshape(shape)
-        penalties = np.array([result.penalties for result in results]).reshape(shape)
+        scores = self._by_program([result.utilities for result in results])
+        penalties = self._by_program([result.penalties for result in results])
         return scores, penalties.mean(axis=1)
+
+    def _by_program(self, values: Sequence[Sequence[float]]) -> FloatArray:
+        return np.array(values).reshape(len(values), len(self._incumbents))
 
     def effects(self, child: str, parent: str) -> Effects | None:
         """Return how two programs differ on the training instances.

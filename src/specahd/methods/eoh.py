@@ -7,7 +7,7 @@ import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.options import Option, checked
-from specahd.core.program import Program
+from specahd.core.program import Outcome, Program
 from specahd.search.base import Query, Rank, RoundStart, Sample
 
 OPERATORS = {
@@ -133,9 +133,10 @@ class EoH:
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
         """Count the sample; let a retained program compete for survival."""
         self._tried += 1
+        # A race stops programs that ran.
+        self._valid += sample.retained or sample.outcome is Outcome.STOPPED
         if not sample.retained:
             return
-        self._valid += 1
         if self._distinct and sample.score in {member.score for member in self.members}:
             return
         self._survive([*(member.program for member in self.members), sample.parent.program])

@@ -1,9 +1,10 @@
 """A trusted worker process: runs programs in its sandbox, then merges, checks and scores."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from specahd.repair.cases import Case, Incumbent, Incumbents
 from specahd.repair.episodes import Annealing, Episode, run_episode
 from specahd.repair.merge import checked_merge
 from specahd.repair.passes import Propose, Rebuild, repair_case
+from specahd.repair.racing import Race, stopped
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.searching import search_case
 from specahd.repair.system import Repair, RepairSystem
@@ -36,7 +38,8 @@ class LowerResult:
     """The result of a lower candidate on every task of a round, and the tier in which it ran.
 
     After :data:`TIMEOUTS` in a row its remaining tasks count as timeouts. Where a search
-    calls it, its first failure ends it and counts as a failed launch.
+    calls it, its first failure ends it and counts as a failed launch. If it was stopped after
+    ``tried`` tasks, there are no responses.
     """
 
     launched: bool
@@ -44,6 +47,7 @@ class LowerResult:
     outcome: Outcome
     detail: str
     responses: tuple[Response, ...]
+    tried: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class UpperResult:
 
     ``utilities`` and ``penalties`` (U and λΩ by instance) and ``regions`` (the mean
     descriptor of the regions that were repaired, to 6 digits; None if there was
-    none) end at the first instance on which the candidate failed.
+    none) end at the first instance on which the candidate failed. If it was stopped after
+    ``tried`` instances, they are empty.
     """
 
     outcome: Outcome
@@ -60,6 +65,7 @@ class UpperResult:
     utilities: tuple[float, ...]
     penalties: tuple[float, ...]
     regions: tuple[tuple[float, ...] | None, ...]
+    tried: int | None = None
 
     @property
     def scores(self) -> tuple[float, ...]:
@@ -113,14 +119,16 @@ class Evaluator:
                 kept[-1].close()
         self._sandbox.close()
 
-    def respond(self, program: Program, tasks: Sequence[RepairTask]) -> LowerResult:
-        """Measure a lower program on every task (one row of the dense table)."""
-        cases = [task.incumbent.as_case(self._problem, self._cases) for task in tasks]
-        calls = []
-        for task, case in zip(tasks, cases, strict=True):
-            operator = self._operator.at(case.progress).of(program)
-            inputs = operator.inputs(case.instance, case.baseline, task.region)
-            calls.append(Call(0, task.case, inputs))
+    def respond(
+        self, program: Program, tasks: Sequence[RepairTask], race: Race | None = None
+    ) -> LowerResult:
+        """Measure a lower program on every task (one row of the dense table).
+
+        Parameters
+        ----------
+        race
+            The race that may stop it before its last task.
+        """
         tier = self._contracts[program.contract].tier
         limits = SessionLimits(
             self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes, TIMEOUTS
@@ -128,17 +136,40 @@ class Evaluator:
         with self._session([program], limits) as session:
             if session.launched is not Outcome.OK:
                 return LowerResult(False, tier, session.launched, session.detail, ())
-            pairs = []
-            for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True):
-                response = self._response(case, task.region, result)
-                if response.outcome is not Outcome.OK and self._operator.repairs_per_customer:
-                    # Its failure would end a search, and the results of other programs in it.
-                    return LowerResult(False, tier, response.outcome, result.detail, ())
-                pairs.append((response, result.detail))
+            pairs: list[tuple[Response, str]] = []
+            order = range(len(tasks)) if race is None else race.order
+            for begin, end in pairwise([0, *(race.checks if race else ()), len(tasks)]):
+                if race and race.ends(np.array([one.score for one, _ in pairs])):
+                    break
+                for response, detail in self._answers(
+                    program, session, [tasks[place] for place in order[begin:end]]
+                ):
+                    if response.outcome is not Outcome.OK and self._operator.repairs_per_customer:
+                        # Its failure would end a search, and the results of other programs in it.
+                        return LowerResult(False, tier, response.outcome, detail, ())
+                    pairs.append((response, detail))
             given_up = session.given_up(0)
         outcome, detail = _summary(pairs)
-        responses = tuple(response for response, _ in pairs)
-        return LowerResult(True, tier, outcome, given_up or detail, responses)
+        if (tried := len(pairs)) < len(tasks):
+            if outcome is not Outcome.OK:
+                return LowerResult(False, tier, outcome, given_up or detail, ())
+            words = stopped(tried, len(tasks), "tasks")
+            return LowerResult(True, tier, Outcome.STOPPED, words, (), tried)
+        responses = [pairs[place][0] for place in np.argsort(order)]
+        return LowerResult(True, tier, outcome, given_up or detail, tuple(responses))
+
+    def _answers(
+        self, program: Program, session: Session, tasks: Sequence[RepairTask]
+    ) -> Iterator[tuple[Response, str]]:
+        """Yield the response to each task, and a sentence about its failure."""
+        cases = [task.incumbent.as_case(self._problem, self._cases) for task in tasks]
+        calls = []
+        for task, case in zip(tasks, cases, strict=True):
+            operator = self._operator.at(case.progress).of(program)
+            inputs = operator.inputs(case.instance, case.baseline, task.region)
+            calls.append(Call(0, task.case, inputs))
+        for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True):
+            yield self._response(case, task.region, result), result.detail
 
     def _response(self, case: Case, region: Region, result: Result) -> Response:
         if result.outcome is not Outcome.OK:
@@ -182,15 +213,31 @@ class Evaluator:
         return RepairTask(key, incumbent.case, region, tuple(descriptor.tolist()), solution)
 
     def utility(
-        self, program: Program, system: RepairSystem, incumbents: Incumbents, penalty: Penalty
+        self,
+        program: Program,
+        system: RepairSystem,
+        incumbents: Incumbents,
+        penalty: Penalty,
+        race: Race | None = None,
     ) -> UpperResult:
-        """Score an upper program by the complete frozen pipeline; stop where it fails."""
+        """Score an upper program by the complete frozen pipeline; stop where it fails.
+
+        Parameters
+        ----------
+        race
+            The race that may stop it before its last incumbent.
+        """
         utilities: list[float] = []
         penalties: list[float] = []
         regions: list[tuple[float, ...] | None] = []
         ended, detail = Outcome.OK, ""
+        order = range(len(incumbents)) if race is None else race.order
         with self._upper([program], system) as session:
-            for incumbent in incumbents:
+            for incumbent in (incumbents[place] for place in order):
+                tried = len(utilities)
+                if race and race.ends(np.array(utilities), np.array(penalties)):
+                    words = stopped(tried, len(incumbents), "instances")
+                    return UpperResult(Outcome.STOPPED, words, (), (), (), tried)
                 repair = self._repair([program], session, system, incumbent)
                 if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
                     where = self._cases[incumbent.case].instance.name
@@ -200,6 +247,11 @@ class Evaluator:
                 utilities.append(repair.improvement)
                 penalties.append(repair.penalty(penalty))
                 regions.append(_mean_descriptor(repair))
+        if ended is Outcome.OK:
+            places = np.argsort(order).tolist()
+            utilities = [utilities[place] for place in places]
+            penalties = [penalties[place] for place in places]
+            regions = [regions[place] for place in places]
         return UpperResult(ended, detail, tuple(utilities), tuple(penalties), tuple(regions))
 
     def repair(self, uppers: Sequence[Program], system: RepairSystem, case: int) -> Repair:

@@ -71,12 +71,14 @@ def check_extensions(
         An option has no effect; the message names it and the reason.
     """
     where, paper = single_pass(problem, portfolio=portfolio), Settings()
-    coupled = where or ("where a method searches one level" if judged_singly else None)
+    singly = "where a method searches one level" if judged_singly else None
+    coupled = where or singly
     reasons = {
         "uppers": coupled,
         "passes": where,
         "tries": where,
         "incumbents": coupled,
+        "racing": singly,
     }
     for name, reason in reasons.items():
         value, expected = getattr(settings, name), getattr(paper, name)

@@ -58,6 +58,7 @@ class Round(Struct, frozen=True):
     utility: Finite | None = None
     selection: Finite | None = None
     selection_failed: int = 0
+    finalists_stopped: int = 0
     uppers: list[Name] = []
     objective: Finite | None = field(default=None, name="J")
 
@@ -111,7 +112,8 @@ class Task(Struct, frozen=True):
 class Measured(Struct, frozen=True, kw_only=True):
     """The measurements of a program in ``responses.jsonl``, in the columns of its level.
 
-    ``carried`` is the name of a program that was carried into the round.
+    ``carried`` is the name of a program that was carried into the round, ``tried`` the number of
+    tasks or instances after which a program was stopped.
     """
 
     round: int
@@ -127,6 +129,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     utilities: list[Finite] = []
     penalties: list[Finite] = []
     regions: list[list[Finite] | None] = []
+    tried: Count | None = None
 
     def __post_init__(self) -> None:
         if self.sample is None and self.carried is None:

@@ -227,6 +227,14 @@ class CandidateEvaluation:
     record: Mapping[str, Any] = field(default_factory=dict)
 
 
+def stopped_evaluation(detail: str, tier: Tier, tried: int) -> CandidateEvaluation:
+    """Return the evaluation of a candidate that was stopped after some tasks or instances."""
+    count = {"tried": tried}
+    return CandidateEvaluation(
+        Outcome.STOPPED, detail, None, False, tier=tier, vector=count, record=count
+    )
+
+
 class LevelSearch(Protocol):
     """One round of one level: the contract, the measure and the survivors."""
 
@@ -235,7 +243,11 @@ class LevelSearch(Protocol):
     contract: Contract
     method: SearchMethod
 
-    def submit(self, program: Program) -> "Future[Any]":
+    def race(self) -> Any:
+        """Return what may stop the evaluation of a candidate requested now, None if nothing."""
+        ...
+
+    def submit(self, program: Program, race: Any = None) -> "Future[Any]":
         """Start the evaluation of a candidate."""
         ...
 

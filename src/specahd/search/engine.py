@@ -126,7 +126,7 @@ class Engine:
 
     def _run(self, search: LevelSearch, tickets: int) -> int:
         flight: deque[PendingSample] = deque()
-        asked: deque[Request] = deque()
+        asked: deque[tuple[Request, Any]] = deque()
         tickets = min(tickets, self.ledger.left)
         index = wanted = texts = 0
         waiting = False
@@ -146,12 +146,13 @@ class Engine:
                     raise RunFailed(f"The search method asked for {texts} texts and no program.")
                 wanted += not request.operator.wants_text
                 index += 1
-                asked.append(request)
+                # What may stop the candidate is what the request depends on, too.
+                asked.append((request, search.race()))
             self._send(asked, flight)
             if not flight:
                 if waiting and not self.stopped:
                     raise RunFailed("The search method waits, and no sample is in flight.")
-                return wanted - sum(not request.operator.wants_text for request in asked)
+                return wanted - sum(not request.operator.wants_text for request, _ in asked)
             self._screen(search, flight)
             if flight[0].ready:
                 self._commit(search, flight.popleft())
@@ -159,23 +160,24 @@ class Engine:
             else:
                 wait(next_futures(flight), timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
 
-    def _send(self, asked: deque[Request], flight: deque[PendingSample]) -> None:
+    def _send(self, asked: deque[tuple[Request, Any]], flight: deque[PendingSample]) -> None:
         """Send waiting requests as far as the allowance permits; the rest wait for commits.
 
         The allowance affects when a request is sent, not its content. The run ends if none is in
         flight and the allowance does not suffice for the next one.
         """
         while asked and not self.stopped:
-            paid = not flight and asked[0].id in self.replay.replies
-            objection = self._reservations.reserve(asked[0], needed=paid)
+            request, race = asked[0]
+            paid = not flight and request.id in self.replay.replies
+            objection = self._reservations.reserve(request, needed=paid)
             if objection is not None:
                 self.stopped = None if flight else objection
                 return
-            request = asked.popleft()
+            asked.popleft()
             if not request.operator.wants_text:
                 self.ledger.take()
             pending = self._requests.submit(request)
-            flight.append(PendingSample(request, pending, time.perf_counter()))
+            flight.append(PendingSample(request, pending, time.perf_counter(), race))
             self._observer.on_request(request)
             self._journal.keep_prompt(request.id, request.prompt, shared_length(request))
 
@@ -217,11 +219,11 @@ class Engine:
             memory.learn(skill)
             self._journal.samples.append(skill.record)
 
-    def _evaluation(self, search: LevelSearch, program: Program) -> "Future[Any]":
+    def _evaluation(self, search: LevelSearch, program: Program, race: Any = None) -> "Future[Any]":
         """Start the evaluation of a program, or recall its recorded result."""
         known = self.replay.measurement(search.round, program)
         if known is None:
-            return search.submit(program)
+            return search.submit(program, race)
         recalled: Future[Any] = Future()
         recalled.set_result(search.recall(known))
         return recalled
@@ -268,7 +270,7 @@ class Engine:
                 continue
             sample.program, sample.failure = self._admissible(sample)
             if sample.program is not None and sample.failure is None:
-                sample.evaluation = self._evaluation(search, sample.program)
+                sample.evaluation = self._evaluation(search, sample.program, sample.race)
 
     def _admissible(
         self, sample: PendingSample

@@ -50,7 +50,8 @@ class Replay:
         Exposed tasks by round.
     selection
         By round, of its candidate: the upper programs, the mean improvement on the selection pool
-        (nan if it failed on all instances), and the number of instances on which it failed.
+        (nan if it failed on all instances), the number of instances on which it failed, and that
+        of the finalists that were stopped.
     verdicts
         Verdicts on novelty, by program.
     rewards
@@ -60,7 +61,7 @@ class Replay:
     replies: Mapping[str, Answer] = field(default_factory=dict)
     measured: Mapping[tuple[int, str], Measured] = field(default_factory=dict)
     tasks: Mapping[int, Tasks] = field(default_factory=dict)
-    selection: Mapping[int, tuple[list[str], float, int]] = field(default_factory=dict)
+    selection: Mapping[int, tuple[list[str], float, int, int]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     rewards: Mapping[int, Rewards] = field(default_factory=dict)
 
@@ -85,7 +86,8 @@ class Replay:
         for record in journal.read_records(directory / JOURNAL, journal_type):
             if isinstance(record, Round):
                 mean = nan if record.selection is None else float(record.selection)
-                selection[record.round] = record.chosen, mean, record.selection_failed
+                counts = record.selection_failed, record.finalists_stopped
+                selection[record.round] = record.chosen, mean, *counts
             elif isinstance(record, Rewards):
                 rewards[record.round] = record
             elif isinstance(record, Sample) and record.novelty is not None:

@@ -26,6 +26,7 @@ class PendingSample:
     request: Request
     reply: "Future[Reply]"
     started: float
+    race: Any = None
     program: Program | None = None
     verdict: Verdict | None = None
     failure: CandidateEvaluation | None = None
