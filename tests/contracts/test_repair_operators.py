@@ -207,9 +207,11 @@ def repaired(problem, case, rebuilt):
     honest = seed_runner(problem, Level.LOWER, case.instance)
     outputs = itertools.cycle(rebuilt)
 
-    def rebuild(member, inputs):
-        output = next(outputs)
-        return Result(Outcome.OK, tuple(honest(inputs).arrays if output is None else output))
+    def rebuild(members, inputs):
+        return [
+            Result(Outcome.OK, tuple(honest(inputs).arrays if output is None else output))
+            for output in itertools.islice(outputs, len(members))
+        ]
 
     return repair_case(problem, case, frozen(problem), {"g": lambda inputs: proposed}, rebuild)
 
@@ -244,13 +246,16 @@ def in_passes(problem, case):
         answer = proposals(problem, case, 6) if fixed else regions_of(inputs).arrays
         return Result(Outcome.OK, tuple(answer))
 
-    def rebuild(member, inputs):
+    def rebuilt(member, inputs):
         answer = honest(inputs).arrays
         if member:
             drawn = np.random.default_rng([member, *np.concatenate(inputs).tolist()])
             order = drawn.permutation(len(answer[0]))
             answer = [array[order] for array in answer]
         return Result(Outcome.OK, tuple(answer))
+
+    def rebuild(members, inputs):
+        return [rebuilt(member, inputs) for member in members]
 
     return repair_case(
         problem,

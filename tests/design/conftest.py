@@ -57,12 +57,11 @@ def trained(tmp_path):
                 engine=engine,
                 executor=executor,
                 policy=policy,
-                pools=POOLS,
                 budget=Budget(tickets, **{"rounds": 2, **split}),
                 settings=Settings(**settings),
                 journal=journal,
                 observer=Observer(),
-                **(parts or {}),
+                **{"pools": POOLS, **(parts or {})},
             )
             candidates = []
             for candidate in search.rounds():

@@ -25,6 +25,7 @@ from specahd.core.program import Level, Outcome
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
+from specahd.repair.racing import FIRST
 from specahd.repair.repertoire import objective
 from specahd.routing.base import contracts
 from specahd.runs.records import Tasks
@@ -116,6 +117,31 @@ def test_selection_decides_between_the_finalists_of_a_round(trained):
     assert run.rounds[0]["utility"] == pytest.approx(0.08 - 0.01)
     assert run.rounds[0]["selection"] == pytest.approx(0.45)
     assert run.cases["repair"] == POOLS["selection"] * 4
+
+
+@pytest.mark.parametrize("executor", [Arithmetic, Contrary])
+def test_a_finalist_that_selection_would_not_choose_is_stopped(trained, executor):
+    selection = list(range(10, 20))
+    run = trained(
+        *(3, 8, 5, 2),
+        executor=executor(),
+        tickets=8,
+        finalists=2,
+        racing=True,
+        rounds=1,
+        parts={"pools": {**POOLS, "selection": selection}},
+    )
+    [record] = run.rounds
+    if executor is Contrary:
+        # The second one is better, so it goes on to the end.
+        assert sorted(run.cases["repair"]) == sorted(selection * 2)
+        assert (number_of(run.candidates[0].upper), "finalists_stopped" in record) == (5, False)
+        return
+    assert run.cases["repair"][:10] == selection
+    assert len(run.cases["repair"]) == 10 + FIRST
+    assert set(run.cases["repair"][10:]) < set(selection)
+    assert (number_of(run.candidates[0].upper), record["finalists_stopped"]) == (8, 1)
+    assert record["selection"] == pytest.approx(0.08)
 
 
 def test_what_is_broken_off_while_selection_decides_has_the_best_upper_program(trained):

@@ -212,9 +212,9 @@ def test_a_rebuild_is_made_once_and_again_where_there_is_no_room(evaluator, task
     made = []
 
     class Counted(Session):
-        def call(self, call):
-            made.append(call.instance)
-            return super().call(call)
+        def call_many(self, calls):
+            made.extend(call.instance for call in calls)
+            return super().call_many(calls)
 
     monkeypatch.setattr("specahd.sandbox.session.Session", Counted)
     first = evaluator.repair([SEEDS[Level.UPPER]], system, 0)

@@ -1,6 +1,7 @@
 """Passes on a problem so small that every state is a number: the merges accepted so far."""
 
 import time
+from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
@@ -70,10 +71,12 @@ def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False, uppers
     )
     router, asked, answers = Alternating(), [], iter(rebuilt)
 
-    def rebuild(member, inputs):
-        asked.append((member, *inputs))
-        answer = next(answers)
-        return answer if isinstance(answer, Result) else Result(Outcome.OK, answer, fallbacks=3)
+    def rebuild(members, inputs):
+        asked.extend((member, *inputs) for member in members)
+        return [
+            answer if isinstance(answer, Result) else Result(Outcome.OK, answer, fallbacks=3)
+            for answer in islice(answers, len(members))
+        ]
 
     repair = repair_case(
         Counting(),

@@ -1,7 +1,7 @@
 """A trusted worker process: runs programs in its sandbox, then merges, checks and scores."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
@@ -336,10 +336,12 @@ class Evaluator:
             self._repertoire = system.key, self._session(system.repertoire, limits)
         repertoire = self._repertoire[1]
 
-        def rebuild(member: int, inputs: tuple[IntArray, ...]) -> Result:
-            call = Call(member, case, inputs)
-            key = _Rebuilt.key(system.repertoire[member], call)
-            return self._rebuilt.get(key, lambda: repertoire.call(call))
+        def rebuild(members: Sequence[int], inputs: tuple[IntArray, ...]) -> Sequence[Result]:
+            calls = {
+                _Rebuilt.key(system.repertoire[member], case, inputs): Call(member, case, inputs)
+                for member in members
+            }
+            return self._rebuilt.get(calls, repertoire.call_many)
 
         return rebuild
 
@@ -389,24 +391,26 @@ class _Rebuilt:
         self._results: dict[bytes, Result] = {}
 
     @staticmethod
-    def key(program: Program, call: Call) -> bytes:
+    def key(program: Program, case: int, inputs: tuple[IntArray, ...]) -> bytes:
         """Return the key of a call."""
-        digest = hashlib.sha256(f"{program.contract} {call.instance}\n{program.source}".encode())
-        for array in call.inputs:
+        digest = hashlib.sha256(f"{program.id} {case}\n{program.source}".encode())
+        for array in inputs:
             digest.update(f"\n{len(array)} ".encode())
             digest.update(array.tobytes())
         return digest.digest()
 
-    def get(self, key: bytes, rebuild: Callable[[], Result]) -> Result:
-        """Return the result with a key; rebuild if it is not known."""
-        result = self._results.pop(key, None)
-        if result is None:
-            result = rebuild()
-            self._room -= _bytes(result)
-        self._results[key] = result
+    def get(
+        self, calls: Mapping[bytes, Call], make: Callable[[Sequence[Call]], Iterable[Result]]
+    ) -> list[Result]:
+        """Return the results of calls by their keys; make those that are not known, at once."""
+        found = {key: self._results.pop(key) for key in calls if key in self._results}
+        missing = [key for key in calls if key not in found]
+        made = dict(zip(missing, make([calls[key] for key in missing]), strict=True))
+        self._room -= sum(map(_bytes, made.values()))
+        self._results |= found | made
         while self._room < 0:
             self._room += _bytes(self._results.pop(next(iter(self._results))))
-        return result
+        return [(found | made)[key] for key in calls]
 
 
 _ENTRY_BYTES = 1000

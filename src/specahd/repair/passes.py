@@ -24,7 +24,7 @@ from specahd.routing.base import AnyProblem, IntArray, Region
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
-Rebuild = Callable[[int, tuple[IntArray, ...]], Result]
+Rebuild = Callable[[Sequence[int], tuple[IntArray, ...]], Sequence[Result]]
 
 
 class _Stopwatch:
@@ -108,7 +108,7 @@ def repair_case(
     proposers
         By upper program, in the order of their turns: a call with the inputs of an incumbent.
     rebuild
-        Calls a member of the repertoire, by index, with the inputs of a region.
+        Calls members of the repertoire, by index, with the inputs of a region.
 
     Returns
     -------
@@ -194,9 +194,13 @@ class _Passes:
             self.watch.lap("describe")
             ranked = [only] if only is not None else system.router.rank(descriptor, system.tries)
             self.watch.lap("route")
+            results = self.rebuild(ranked, problem.operator.inputs(instance, solution, region))
+            self.watch.lap("rebuild")
+            merges = [self._merge(solution, cost, region, result) for result in results]
+            self.watch.lap("merge")
             before = cost
-            member, fallbacks, merge = min(
-                (self._rebuild_and_merge(solution, cost, region, member) for member in ranked),
+            member, result, merge = min(
+                zip(ranked, results, merges, strict=True),
                 key=lambda tried: inf if tried[-1].merged_cost is None else tried[-1].merged_cost,
             )
             solution, cost = merge.solution, merge.cost
@@ -209,24 +213,17 @@ class _Passes:
                     before,
                     merge.merged_cost,
                     merge.accepted,
-                    fallbacks,
+                    result.fallbacks,
                 )
             )
         return cost, solution, steps
 
-    def _rebuild_and_merge(
-        self, solution: Any, cost: float, region: Region, member: int
-    ) -> tuple[int, int, Merge]:
-        """Rebuild a region with a member; return it, its fallbacks and the checked merge."""
+    def _merge(self, solution: Any, cost: float, region: Region, result: Result) -> Merge:
+        """Return the checked merge of a rebuilt region."""
+        if result.outcome is not Outcome.OK:
+            return Merge(result.outcome, None, False, solution, cost)
         problem, instance, accept = self.problem, self.case.instance, self.system.accept
-        result = self.rebuild(member, problem.operator.inputs(instance, solution, region))
-        self.watch.lap("rebuild")
-        if result.outcome is Outcome.OK:
-            merge = checked_merge(problem, instance, solution, cost, region, result.output, accept)
-        else:
-            merge = Merge(result.outcome, None, False, solution, cost)
-        self.watch.lap("merge")
-        return member, result.fallbacks, merge
+        return checked_merge(problem, instance, solution, cost, region, result.output, accept)
 
     def _is_new(self, solution: Any, region: Region) -> bool:
         """Return whether a region was not yet rebuilt on the current routes, and record it.
