@@ -59,6 +59,13 @@ def test_where_the_kept_have_not_gained_yet_a_candidate_need_not_either():
     assert ends(race, np.zeros(TASKS)) == 8 * FIRST
 
 
+def test_a_gain_on_tasks_that_were_not_tried_yet_is_possible():
+    race = against([np.full(TASKS, 0.1), np.full(TASKS, 0.099)], beta=0.05)
+    late = np.where((np.arange(TASKS) >= FIRST) & (np.arange(TASKS) % 4 == 0), 0.3, 0.0)
+    assert ends(race, late) is None
+    assert ends(race, np.zeros(TASKS)) == 4 * FIRST
+
+
 def test_nothing_ends_while_there_is_room():
     assert against([EVEN * 0.1], size=2) is None
     # J has room for another one, as long as it adds more than its price.
