@@ -49,10 +49,11 @@ def run(answers, *, lowers=1, iterations=None, temperature=0.0, proposers=None, 
     """Run an episode in which each call of a lower program gets the next answer."""
     asked, following = [], iter(answers)
 
-    def rebuild(member, nodes):
+    def rebuild(members, nodes):
+        [member] = members
         asked.append((member, nodes))
         answer = next(following)
-        return answer if isinstance(answer, Result) else Result(Outcome.OK, answer)
+        return [answer if isinstance(answer, Result) else Result(Outcome.OK, answer)]
 
     episode = run_episode(
         Number(),
@@ -106,9 +107,10 @@ def test_it_cools_down():
 def test_programs_that_earn_are_drawn_more_often_and_each_pair_gets_its_own():
     drawn = Counter()
 
-    def rebuild(member, nodes):
+    def rebuild(members, nodes):
+        [member] = members
         drawn[nodes[0], member] += 1
-        return Result(Outcome.OK, -0.1 if (nodes[0], member) == (1, 0) else 0.0)
+        return [Result(Outcome.OK, -0.1 if (nodes[0], member) == (1, 0) else 0.0)]
 
     episode = run_episode(
         Number(),

@@ -102,7 +102,7 @@ class Contract:
         document, single = _documents(interface, seed)
         program = replace(self.seed, contract=id)
         varied = tuple(replace(one, contract=id) for one in self.varied)
-        texts = {"task": task, "document": document, "single": single}
+        texts: dict[str, Any] = {"task": task, "document": document, "single": single}
         return replace(self, id=id, seed=program, varied=varied, **texts)
 
     @classmethod

@@ -68,7 +68,7 @@ def run_episode(
     Parameters
     ----------
     rebuild
-        Calls one of the ``lowers`` programs, by index, with the inputs of a region.
+        Calls some of the ``lowers`` programs, by index, with the inputs of a region.
     """
     search = _Episode(problem, case, proposers, rebuild, lowers, rng)
     temperature = annealing.temperature * case.cost
@@ -119,7 +119,7 @@ class _Episode:
         region = regions[int(self._rng.integers(len(regions)))]
         problem, instance = self._problem, self._case.instance
         inputs = problem.operator.inputs(instance, self._solution, region)
-        result = self._rebuild(lower, inputs)
+        [result] = self._rebuild([lower], inputs)
         if result.outcome is not Outcome.OK:
             if result.outcome is Outcome.TIMEOUT:
                 self._slow.add(lower)

@@ -283,12 +283,11 @@ def _run(head: Mapping[str, Any], rows: tuple[Row, ...]) -> Run:
 
 
 def _row(record: Mapping[str, Any]) -> Row:
-    return Row(
-        **{
-            name: _number(record[name]) if kind == _NUMBER else record[name]
-            for name, kind in _ROW.items()
-        }
-    )
+    values: dict[str, Any] = {
+        name: _number(record[name]) if kind == _NUMBER else record[name]
+        for name, kind in _ROW.items()
+    }
+    return Row(**values)
 
 
 def _number(value: float | None) -> float:

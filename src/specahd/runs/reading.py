@@ -143,7 +143,7 @@ def read_spending(directory: Path) -> Spending:
         cost = sequential_sum(reply.cost for reply in replies)
     if (directory / RESPONSES).is_file():
         measured = read_measurements(directory)
-        evaluations = sum(len(each.cost_before) + len(each.utilities) for each in measured)
+        evaluations = float(sum(len(each.cost_before) + len(each.utilities) for each in measured))
     facts: _Machine | None = read_json(directory / MACHINE, _FACTS, _Machine)
     cpu_seconds = nan
     with suppress(ValueError):

@@ -235,7 +235,8 @@ class _SplitRoutes(_Routes):
             return None
         if type(answer) is np.ndarray:
             # Each action makes a stop or closes a route after one.
-            return actions(answer, 2)[: 2 * self._most + 1].tolist()
+            pairs: list[Any] = np.asarray(actions(answer, 2)[: 2 * self._most + 1]).tolist()
+            return pairs
         # Pairs are a plan; a list of two integers is one action.
         if type(answer) in (list, tuple) and answer and isinstance(answer[0], list | tuple):
             return answer  # type: ignore[no-any-return]
