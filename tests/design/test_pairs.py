@@ -167,6 +167,11 @@ def test_one_level_alone_has_no_pairs(levels):
         Pairs.admit(PROBLEM, Settings(levels=levels, repertoire=repertoire))
 
 
+def test_all_programs_are_measured_to_the_end():
+    with pytest.raises(ConfigError, match=r"search\.racing=false for pairs of programs, got true"):
+        Pairs.admit(PROBLEM, Settings(racing=True))
+
+
 @pytest.mark.parametrize("repair", ["insertion", "construct"])
 def test_pairs_need_regions_that_are_rebuilt_one_by_one(repair):
     problem = type(PROBLEM)(repair=repair)

@@ -95,7 +95,7 @@ class Pairs(Coupled):
 
     @staticmethod
     def admit(problem: AnyProblem, settings: Settings) -> None:
-        """Refuse a problem whose regions are not rebuilt one by one, or a single level."""
+        """Refuse a problem whose regions are not rebuilt one by one, one level alone, or races."""
         reason = single_pass(problem, portfolio=False)
         if reason is not None:
             raise ConfigError(f"Expected problem.repair=append for pairs of programs {reason}.")
@@ -103,6 +103,8 @@ class Pairs(Coupled):
             raise ConfigError(
                 f"Expected search.levels=both for pairs of programs, got {settings.levels}."
             )
+        if settings.racing:
+            raise ConfigError("Expected search.racing=false for pairs of programs, got true.")
 
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, and yield the candidate of the last."""
