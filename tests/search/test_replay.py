@@ -18,16 +18,23 @@ from specahd.search.replay import Replay
 def test_how_each_candidate_did_on_selection_is_recalled(tmp_path):
     rounds = [
         {"record": "round", "round": 1, "upper": "a", "selection": 0.5},
-        {"record": "round", "round": 2, "upper": "b", "selection": 1, "selection_failed": 2},
+        {
+            "record": "round",
+            "round": 2,
+            "upper": "b",
+            "selection": 1,
+            "selection_failed": 2,
+            "finalists_stopped": 1,
+        },
         {"record": "round", "round": 3, "upper": "b", "selection": None, "selection_failed": 3},
         {"record": "round", "round": 4, "upper": "b", "uppers": ["b", "a"], "selection": 1},
     ]
     lines(tmp_path / "journal.jsonl", rounds)
     found = Replay.read(tmp_path).selection
-    assert (found[1], found[2]) == ((["a"], 0.5, 0), (["b"], 1.0, 2))
-    assert found[4] == (["b", "a"], 1.0, 0)
+    assert (found[1], found[2]) == ((["a"], 0.5, 0, 0), (["b"], 1.0, 2, 1))
+    assert found[4] == (["b", "a"], 1.0, 0, 0)
     assert isnan(found[3][1])
-    assert found[3][::2] == (["b"], 3)
+    assert (found[3][0], found[3][2]) == (["b"], 3)
 
 
 @pytest.mark.parametrize("field", [{"selection": "much"}, {"selection": 1, "selection_failed": ""}])
