@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
+from math import isnan
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -26,6 +27,7 @@ from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.design.coupled import Coupled
 from specahd.methods.eoh import EoH
+from specahd.runs.reading import read_spending
 from specahd.sandbox.executor import LocalExecutor
 
 SMALL = api.Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
@@ -111,6 +113,16 @@ def test_one_level_alone(api_run, tmp_path, level):
         assert frozen.repertoire == thaw(given).repertoire
     else:
         assert frozen.upper.id == "upper-seed"
+
+
+def test_a_training_says_what_it_took_unless_part_of_it_is_unknown(api_run, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(api_run / "run", run)
+    assert 0 < read_spending(run).cpu_seconds < 100
+    assert read_spending(run).evaluations > 0
+    (run / "validation.jsonl").unlink()
+    api.train("cvrp", budget=SMALL, out=run, pools=api_run / "pools", resume=True)
+    assert isnan(read_spending(run).cpu_seconds)
 
 
 def test_no_training_reads_confirmation(api_run, tmp_path):

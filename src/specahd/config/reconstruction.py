@@ -57,13 +57,9 @@ def _composed(*words: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the choices of groups and the options of a training with these words."""
     config = hydra.compose("train", list(words), return_hydra_config=True)
     choices = dict(config.hydra.runtime.choices)
-    values: dict[str, Any] = {
-        str(key): OmegaConf.to_container(config[key], resolve=True)
-        if OmegaConf.is_config(config[key])
-        else config[key]
-        for key in config
-        if key != "hydra"
-    }
+    OmegaConf.set_struct(config, False)
+    del config["hydra"]
+    values: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
     return choices, flatten(values)
 
 
