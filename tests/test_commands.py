@@ -119,6 +119,15 @@ def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_count_takes_the_instances_that_a_budget_takes(trained):
+    place, _ = trained
+    trained_on = list(journal.read_records(place / "run1" / "validation.jsonl"))
+    options = ["checkpoint=run1", "pool=validation", f"count={len(trained_on)}"]
+    call("evaluate", *options, "hydra.run.dir=counted", cwd=place)
+    rows = journal.read_records(place / "counted" / "rows.jsonl")
+    assert [row["instance"] for row in rows] == [row["instance"] for row in trained_on]
+
+
 def test_one_file_is_repaired_and_its_solution_may_be_the_next_incumbent(trained):
     place, _ = trained
     [instance, *_] = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))

@@ -103,7 +103,8 @@ def _title(options: EvaluateConfig) -> str:
 
 def _instances(options: EvaluateConfig, loaded: LoadedCheckpoint) -> Sequence[Source]:
     if options.pool is not None:
-        return read_pool(loaded.problem, options.pool, options.pools.dir, options.pools.seed)
+        place = options.pools
+        return read_pool(loaded.problem, options.pool, place.dir, place.seed, options.count)
     if options.set is not None:
         return public_set(loaded.problem, options.set, Path(options.public))
     return instance_files(loaded.problem, options.instances)

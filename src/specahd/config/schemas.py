@@ -59,6 +59,7 @@ class EvaluateConfig(RepairOptions):
 
     checkpoint: str = option(MISSING, "a checkpoint, its run's directory, or models:/NAME@ALIAS")
     pool: str | None = option(None, "a generated pool: selection, validation, confirmation …")
+    count: int | None = option(None, "instances of pool that are repaired; null: all", 1)
     set: str | None = option(None, "a public set, or a folder inside one: cvrp_x, sdvrp/SET-1")
     # A file or folder, or a list of them; Hydra has no type for this.
     instance: Any = option(None, "a file, a folder, or several: [a.vrp,b.vrp]")
@@ -84,6 +85,8 @@ class EvaluateConfig(RepairOptions):
                 "Expected one of pool=NAME, set=NAME and instance=FILE, got "
                 f"{' and '.join(given) or 'none'}."
             )
+        if self.count is not None and self.pool is None:
+            raise ConfigError(f"Expected count with pool=NAME, got {given[0]}.")
         if self.instance is not None and not self.instances:
             raise ConfigError(
                 "Expected instance to be a file, a folder, or a list of them, got "
