@@ -73,7 +73,10 @@ class Checksums:
         self.rows = {}
         self._pool = ThreadPoolExecutor(workers)
 
-    def submit(self, program):
+    def race(self):
+        return None
+
+    def submit(self, program, race=None):
         def evaluate():
             time.sleep(zlib.crc32(program.id.encode()) % 4 * 0.0005)
             return self._responses(program.source)

@@ -183,7 +183,7 @@ def one_pass(name, instance, upper, lower):
         case,
         system(solved, member),
         {"g": functools.partial(run, Level.UPPER, upper)},
-        lambda _, inputs: run(Level.LOWER, lower, inputs),
+        lambda members, inputs: [run(Level.LOWER, lower, inputs) for _ in members],
     )
     return dataclasses.replace(repair, seconds={})
 

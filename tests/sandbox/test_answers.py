@@ -54,9 +54,6 @@ KINDS = {
     "np.bool_(True)": "bool",
     "None": "NoneType",
     "'1'": "str",
-    "unvisited_nodes": "ndarray",
-    "np.array(1)": "ndarray",
-    "[1]": "list",
     "{1}": "set",
     "lambda: 1": "function",
 }
