@@ -51,6 +51,7 @@ WRONG = {
     "search.incumbents": ["all"],
     "search.cells": [0],
     "search.accept": ["no"],
+    "search.racing": ["perhaps"],
     "limits.upper_call": [0, 2e6, NAN],
     "limits.lower_call": [0],
     "limits.candidate": [0],

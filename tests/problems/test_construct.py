@@ -15,6 +15,7 @@ from specahd.core.program import Level
 from specahd.problems.tsp.construct import rebuild as rebuild_path
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
+from specahd.routing.problem import ACTIONS
 from specahd.routing.vehicles.runners import most_stops, rebuild, rebuild_split
 
 SEEDS = {name: contract_of(name, Level.LOWER) for name in PROBLEMS}
@@ -147,6 +148,13 @@ def test_a_plan_needs_leave(name):
         assert rebuilt(name, lambda *_, plan=plan: plan, [1, 2, 3])
         with pytest.raises(InvalidAnswer, match=r"Expected an integer|Expected a customer"):
             rebuilt(name, lambda *_, plan=plan: plan, [1, 2, 3], planned=0)
+
+
+def test_programs_by_hand_that_plan_need_leave_too():
+    forms = (type(problem("vrptw"))(actions=actions) for actions in ACTIONS)
+    found = [{one.id for one in form.operator.contract.varied} for form in forms]
+    assert found[0] - found[1] == {"lower-planned-insertion"}
+    assert found[1] < found[0]
 
 
 class Lying(list):

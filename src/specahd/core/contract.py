@@ -64,6 +64,8 @@ class Contract:
         Further hand-written programs that a search begins with, the strongest last.
     varied
         Further programs that only a search with ``search.seeds=varied`` begins with.
+    planners
+        Identifiers of those of them that answer with several actions.
     """
 
     id: str
@@ -81,6 +83,7 @@ class Contract:
     rules: tuple[str, ...] = ()
     others: tuple[Program, ...] = ()
     varied: tuple[Program, ...] = ()
+    planners: tuple[str, ...] = ()
 
     @property
     def seeds(self) -> tuple[Program, ...]:
@@ -93,7 +96,8 @@ class Contract:
 
     def of_single_actions(self) -> "Contract":
         """Return the contract for searches in which an answer is one action."""
-        return replace(self, document=self.single or self.document)
+        varied = tuple(one for one in self.varied if one.id not in self.planners)
+        return replace(self, document=self.single or self.document, varied=varied, planners=())
 
     def variant(
         self, seed: Callable[..., Any], interface: Interface, *, id: str, task: str
@@ -132,7 +136,8 @@ class Contract:
             The function itself, or its ``package.module:name``.
         others, varied
             Further functions or bodies, each with its idea. A function may have some of the
-            contract's arguments only; its program gets all of them.
+            contract's arguments only; its program gets all of them. One that returns another type
+            than the seed function answers with several actions.
         """
         document, dearer, single = textwrap.dedent(inspect.getsource(seed)), "", ""
         if interface is not None:
@@ -158,6 +163,7 @@ class Contract:
             source = source_as(function.name, arguments, other)
             return replace(program, id=f"{level}-{name.replace('_', '-')}", source=source, idea=its)
 
+        by_hand = [(written, like(written, its)) for written, its in varied]
         return cls(
             id=id,
             level=level,
@@ -175,8 +181,17 @@ class Contract:
             tier=tier,
             rules=rules,
             others=tuple(like(*other) for other in others),
-            varied=tuple(like(*other) for other in varied),
+            varied=tuple(program for _, program in by_hand),
+            planners=tuple(
+                program.id
+                for written, program in by_hand
+                if not isinstance(written, Body) and _answer(written) != _answer(seed)
+            ),
         )
+
+
+def _answer(function: Callable[..., Any]) -> Any:
+    return inspect.get_annotations(function)["return"]
 
 
 def _documents(interface: Interface, seed: Callable[..., Any]) -> tuple[str, str]:

@@ -168,8 +168,8 @@ def planned_insertion(
     due_times: FloatArray,
     service_times: FloatArray,
     distance_matrix: FloatArray,
-) -> int:
-    """Plan the rest of the route by insertion among 40 near customers; go to its first stop.
+) -> IntArray:
+    """Plan the rest of the route by insertion among 40 near customers; close it if none fits.
 
     A route opens with the customer farthest from the depot. An insertion is worth twice the
     distance to the depot less the detour, as in Solomon's I1 with lambda 2 and no part for time.
@@ -225,7 +225,7 @@ def planned_insertion(
         length = length + 1
         free[chosen] = False
         rest = rest - demands[nodes[chosen]]
-    return int(stops[1])
+    return stops[1 : max(2, length - 1)]
 
 
 _WAIT = "wait = np.maximum(current_time + here, ready_times[unvisited_nodes]) - current_time\n"
@@ -235,8 +235,8 @@ _SAVING = "distance from here minus 0.5 times distance to the depot"
 _VARIED: Sequence[tuple[Callable[..., Any] | Body, str]] = (
     (
         planned_insertion,
-        "Open a route at the customer farthest from the depot; at every stop plan the rest of the "
-        "route by the insertion that saves most against a route of its own, go to its first stop.",
+        "Open a route at the customer farthest from the depot, and plan the rest of it by the "
+        "insertion that saves most against a route of its own.",
     ),
     *next_customer.by_hand(
         (
