@@ -217,7 +217,7 @@ def test_a_training_records_similarities(tmp_path):
     threshold = 0.9
     call(
         "train", *SMALL, "memory=structural", f"memory.threshold={threshold}",
-        "budget.programs=24", "hydra.run.dir=run", cwd=tmp_path,
+        "budget.programs=24", "method=specahd_one_pass", "hydra.run.dir=run", cwd=tmp_path,
     )  # fmt: skip
     records = journal.read_records(tmp_path / "run" / "journal.jsonl")
     samples = [record for record in records if "sample" in record]

@@ -392,11 +392,12 @@ def test_it_is_not_compiled(body):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        ("return (n * 3 + 1) & 18446744073709551615", r"no integers of 2\*\*63"),
         ("return int(np.percentile(f, 5))", "a call of percentile$"),
         ("return int(np.full(3, fill_value=z, dtype=np.int64)[0])", "these arguments of full$"),
     ],
 )
-def test_a_refusal_names_the_function(body, reason):
+def test_a_refusal_says_what_it_is_about(body, reason):
     with pytest.raises(Untranslatable, match=reason):
         compiled(source(body), "p", ARGUMENTS, NUMBER)
 

@@ -243,15 +243,15 @@ def test_what_a_training_took_is_counted_and_told(folder):
             {"round": 1, "outcome": "ok", "sample": "b", "utilities": [0.5, 0.25]},
         ]
         lines(folder / run.name / "responses.jsonl", measured)
-        facts = {"version.specahd": "1", "training.cpu_seconds": f"{40 + run.seed}.0"}
-        (folder / run.name / "machine.json").write_text(json.dumps(facts))
+        took = json.dumps({"cpu_seconds": 40.0 + run.seed})
+        (folder / run.name / "training-timings.json").write_text(took)
     spending = {run.name: read_spending(folder / run.name) for run in read_runs(folder)}
     assert spending["eoh-1"].evaluations == 5
     assert spending["eoh-1"].cpu_seconds == 41.0
     columns, _, eoh, *_ = table(comparison_tables(read_runs(folder), UNKNOWN, {}, spending), "cvrp")
     assert columns[7:10] == ["programs", "evaluations", "CPU s"]
     assert eoh[7:10] == ["4", "5", "40"]
-    (folder / "eoh-1" / "machine.json").write_text('{"version.specahd": "1"}')
+    (folder / "eoh-1" / "training-timings.json").unlink()
     assert isnan(read_spending(folder / "eoh-1").cpu_seconds)
 
 

@@ -31,7 +31,7 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
     ]
     assert data.params == {
         "problem": "cvrp",
-        "method": "specahd",
+        "method": "specahd_one_pass",
         "llm": "offline",
         "seed": "3",
         "problem.baseline": "nearest",

@@ -40,6 +40,7 @@ def found(place: Path) -> tuple[MlflowClient, Any, pd.DataFrame]:
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tracked")
     options = ["hydra.run.dir=run", "tracking.traces=true", "tracking.patience=180"]
+    options += ["method=specahd_one_pass"]
     call("train", *SMALL, *options, cwd=folder)
     return folder
 

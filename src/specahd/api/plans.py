@@ -35,7 +35,7 @@ from specahd.repair.staged_cases import stage_cases
 from specahd.routing.base import POOLS as ALL_POOLS
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
-from specahd.runs.files import CHECKPOINT, POOLS, SANDBOX
+from specahd.runs.files import CHECKPOINT, POOLS, SANDBOX, TRAINING_TIMINGS
 from specahd.runs.journal import Journal, discard_empty_run, reopen_run
 from specahd.runs.reading import RunStatus, require_current
 from specahd.sandbox.executor import Executor
@@ -221,9 +221,10 @@ class TrainingPlan:
         by_level = contracts_of(self.problem, self.settings, given)
         for level, contract in by_level.items():
             memory = self.memories[level]
+            # Before programs are compared, for which a server that is away would be waited for.
+            memory.preflight()
             for program in contract.seeds:
                 memory.judge(program)
-            memory.preflight()
         searched = [by_level[level] for level in Level if self._searched in ("both", level)]
         self.proposer.preflight(searched)
         return given
@@ -319,8 +320,10 @@ def run_training(
         winner, stopped, status = _search(
             plan, given, cases, pools, executor, directory, repeat, ledger, observer
         )
-        if not repeat:
+        if repeat:
             # What an interrupted process took is not known.
+            (directory / TRAINING_TIMINGS).unlink(missing_ok=True)
+        else:
             save_cpu_seconds(directory, cpu_seconds() - began)
         summaries = evaluate_pools(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:

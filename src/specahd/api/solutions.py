@@ -116,7 +116,7 @@ class Solution:
         >>> from specahd import api
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
         >>> solution.write("tiny.sol").read_text().splitlines()[0]
-        'Route #1: 5'
+        'Route #1: 3 1'
         """
         path = Path(path)
         instance = self.case.instance

@@ -72,14 +72,17 @@ def construct_start(
         Returns whether the user has stopped the search.
     """
     # Imported here: the search, which also imports numba, is imported by now.
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.event import install_listener
     from numba.core.registry import cpu_target
 
     from specahd.core.compilation import CompilationClock
 
     # numba reads its registries with the first loop, a third of a second that is no construction.
-    cpu_target.target_context.refresh()
-    cpu_target.typing_context.refresh()
+    # A thread that compiles reads them too.
+    with global_compiler_lock:
+        cpu_target.target_context.refresh()
+        cpu_target.typing_context.refresh()
     began = time.monotonic()
     most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
     compiling = CompilationClock()

@@ -147,6 +147,9 @@ def _prepared(source: str, answer: types.Type) -> str:
         if isinstance(node, ast.Lambda):
             # numba inlines its body, and drops the parts that are not used.
             raise Untranslatable("Compiled programs have no lambda.")
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 2**63:
+            # numba takes it without a sign, and what it meets for a real number.
+            raise Untranslatable("Compiled programs have no integers of 2**63 and above.")
         if isinstance(node, ast.Return) and _is_none(node.value):
             node.value = ast.parse(nothing, mode="eval").body
         elif isinstance(node, ast.Call) and _is_argsort(node):

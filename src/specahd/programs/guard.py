@@ -34,7 +34,7 @@ def check_constant(node: ast.Constant) -> None:
     elif isinstance(value, (bytes, complex)):
         raise GuardRefusal(f"{type(value).__name__} constants are not allowed", node)
     elif isinstance(value, int) and value > language.MAX_INTEGER:
-        raise GuardRefusal("an integer is larger than 2**63", node)
+        raise GuardRefusal("an integer is larger than 2**64 - 1", node)
 
 
 def check_operands(node: ast.BinOp) -> None:

@@ -1,7 +1,6 @@
 """Read run directories, and choose which of several runs counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from math import nan
@@ -21,7 +20,6 @@ from specahd.evaluation.rows import Row, read_rows
 from specahd.runs.configuration import RunConfiguration, RunKind
 from specahd.runs.files import (
     CONFIG,
-    CPU_SECONDS,
     JOURNAL,
     MACHINE,
     POOLS,
@@ -29,6 +27,7 @@ from specahd.runs.files import (
     REPLIES,
     RESPONSES,
     TIMINGS,
+    TRAINING_TIMINGS,
 )
 from specahd.runs.records import Answer, Measured, Other, Prompt, Sample, Timing
 
@@ -51,7 +50,10 @@ class RunStatus(StrEnum):
 class _Machine(Struct):
     version: str = field(name="version.specahd")
     commit: str | None = None
-    cpu_seconds: str = field(name=CPU_SECONDS, default="nan")
+
+
+class _Timings(Struct):
+    cpu_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +146,8 @@ def read_spending(directory: Path) -> Spending:
     if (directory / RESPONSES).is_file():
         measured = read_measurements(directory)
         evaluations = float(sum(len(each.cost_before) + len(each.utilities) for each in measured))
-    facts: _Machine | None = read_json(directory / MACHINE, _FACTS, _Machine)
-    cpu_seconds = nan
-    with suppress(ValueError):
-        cpu_seconds = float(facts.cpu_seconds if facts else nan)
-    return Spending(tokens, cost, evaluations, cpu_seconds)
+    took: _Timings | None = read_json(directory / TRAINING_TIMINGS, _FACTS, _Timings)
+    return Spending(tokens, cost, evaluations, took.cpu_seconds if took else nan)
 
 
 def read_prompts(directory: Path) -> dict[str, Prompt]:

@@ -1,6 +1,5 @@
 """The provenance of a run: machine, versions, commit, and DVC's hashes of its files."""
 
-import json
 import os
 import platform
 import subprocess
@@ -17,7 +16,7 @@ from specahd import __version__
 from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
 from specahd.core.journal import write_json
-from specahd.runs.files import CPU_SECONDS, MACHINE
+from specahd.runs.files import MACHINE, TRAINING_TIMINGS
 
 _LOCK = "dvc.lock"
 _STAGE = "DVC_STAGE"
@@ -74,9 +73,8 @@ def cpu_seconds() -> float:
 
 
 def save_cpu_seconds(directory: Path, seconds: float) -> None:
-    """Add the CPU seconds of a training to its ``machine.json``."""
-    facts = json.loads((directory / MACHINE).read_text())
-    write_json(directory / MACHINE, {**facts, CPU_SECONDS: f"{seconds:.1f}"})
+    """Write the CPU seconds of a training."""
+    write_json(directory / TRAINING_TIMINGS, {"cpu_seconds": round(seconds, 1)})
 
 
 def _git(*arguments: str) -> str:
