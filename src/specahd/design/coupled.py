@@ -116,6 +116,8 @@ class Coupled:
         self._journal = journal
         self._observer = observer
         self._contracts = contracts_of(problem, settings, given)
+        if settings.accept != Accept.IMPROVING:
+            self._contracts[Level.UPPER] = self._contracts[Level.UPPER].accepting_worse()
         seeds = self._contracts[Level.UPPER].seeds
         self._uppers = seeds[: settings.uppers] if settings.uppers > 1 else seeds[-1:]
         given = given if settings.repertoire else None
@@ -236,19 +238,7 @@ class Coupled:
             if not self._repertoire:
                 self._repertoire = tuple(self._members[Level.LOWER][:1])
             return 0
-        search = LowerSearch(
-            number=number,
-            contract=self._contracts[Level.LOWER],
-            method=self._methods[Level.LOWER],
-            tasks=tasks,
-            executor=self._executor,
-            settings=self._settings,
-            coordinates=self._problem.descriptor_names,
-            known=self._facts.lower(tasks),
-            portfolio=self._portfolio,
-            judged_singly=self.judged_singly,
-            order=self._race_order(number, Level.LOWER, len(tasks)),
-        )
+        search = self._lower_search(number, tasks, judged_singly=self.judged_singly)
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry_over(search, self._members[Level.LOWER], tickets)
         self._lower = search
@@ -264,6 +254,24 @@ class Coupled:
         self._lower = None
         measures |= {"J": search.best(), "repertoire_size": len(self._repertoire)}
         return spent
+
+    def _lower_search(
+        self, number: int, tasks: Sequence[RepairTask], *, judged_singly: bool
+    ) -> LowerSearch:
+        """Return a round of the lower level on some tasks."""
+        return LowerSearch(
+            number=number,
+            contract=self._contracts[Level.LOWER],
+            method=self._methods[Level.LOWER],
+            tasks=tasks,
+            executor=self._executor,
+            settings=self._settings,
+            coordinates=self._problem.descriptor_names,
+            known=self._facts.lower(tasks),
+            portfolio=self._portfolio,
+            judged_singly=judged_singly,
+            order=self._race_order(number, Level.LOWER, len(tasks)),
+        )
 
     def _tasks(self, number: int) -> tuple[list[RepairTask], int]:
         """Return G's regions on the lower-train pool, subsampled to B_L, and their full number."""
@@ -335,13 +343,11 @@ class Coupled:
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> list[tuple[Program, ...]]:
         """Search for upper programs, and return the sets from which selection chooses."""
-        settings, contract = self._settings, self._contracts[Level.UPPER]
-        if settings.accept != Accept.IMPROVING:
-            contract = contract.accepting_worse()
+        settings = self._settings
         incumbents = self._incumbents(number, "upper_train", last=number)
         search = UpperSearch(
             number=number,
-            contract=contract,
+            contract=self._contracts[Level.UPPER],
             method=self._methods[Level.UPPER],
             # Marginal gains are only defined on the same incumbents.
             system=replace(system, passes=1) if settings.uppers > 1 else system,

@@ -10,7 +10,7 @@ from specahd.core.contract import Parent
 from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.options import Option, checked
 from specahd.core.program import Level
-from specahd.core.settings import Accept, Settings
+from specahd.core.settings import Settings
 from specahd.core.sums import sequential_sum
 from specahd.design.candidates import Candidate
 from specahd.design.coupled import Coupled
@@ -122,7 +122,7 @@ class Pairs(Coupled):
     def _measure_first(self) -> None:
         """Measure the programs that the search begins with."""
         self._uppers = tuple(self._members[Level.UPPER])
-        self._lower = self._lower_search(1)
+        self._lower = self._on_regions(1)
         for level in (Level.LOWER, Level.UPPER):
             search = self._search(level, 1)
             self._engine.carry_over(search, self._members[level], 0)
@@ -135,12 +135,10 @@ class Pairs(Coupled):
             assert self._lower is not None
             self._lower.round = number
             return self._lower
-        contract, cases = self._contracts[level], self._pools["upper_train"]
-        if self._settings.accept != Accept.IMPROVING:
-            contract = contract.accepting_worse()
+        cases = self._pools["upper_train"]
         return UpperSearch(
             number=number,
-            contract=contract,
+            contract=self._contracts[level],
             method=self._methods[level],
             system=replace(self._freeze(number), passes=1),
             incumbents=[Incumbent(case) for case in cases],
@@ -151,22 +149,12 @@ class Pairs(Coupled):
             judged_singly=True,
         )
 
-    def _lower_search(self, number: int) -> LowerSearch:
+    def _on_regions(self, number: int) -> LowerSearch:
         """Return a round of the lower level on the regions of the current upper programs."""
         tasks, _ = self._tasks(number)
         if not tasks:
             raise RunFailed("The upper programs propose no region on the pool lower_train.")
-        return LowerSearch(
-            number=number,
-            contract=self._contracts[Level.LOWER],
-            method=self._methods[Level.LOWER],
-            tasks=tasks,
-            executor=self._executor,
-            settings=self._settings,
-            coordinates=self._problem.descriptor_names,
-            known=self._facts.lower(tasks),
-            judged_singly=True,
-        )
+        return self._lower_search(number, tasks, judged_singly=True)
 
     def _freeze(self, number: int) -> RepairSystem:
         system = super()._freeze(number)
@@ -273,7 +261,7 @@ class Pairs(Coupled):
         settings = self._settings
         self._uppers = self._uppers[: settings.uppers]
         self._repertoire = self._repertoire[: settings.repertoire_size]
-        search = self._lower_search(number)
+        search = self._on_regions(number)
         self._engine.carry_over(search, self._repertoire, 0)
         self._archive.extend(search.table)
         self._lower = None
