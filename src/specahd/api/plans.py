@@ -141,10 +141,10 @@ class TrainingPlan:
     pools: Pools = field(default_factory=Pools)
 
     @property
-    def given(self) -> Path | None:
-        """The directory of the checkpoint whose programs are kept, or begun with; None: no such."""
+    def given(self) -> tuple[str, Path] | None:
+        """The option that names a checkpoint whose programs are used, and its directory, if any."""
         given = self.settings.given
-        return None if given is None else located(Path(given[1]))
+        return None if given is None else (given[0], located(Path(given[1])))
 
     def check_bounds(self, *, repeat: bool = False) -> None:
         """Refuse bounds on money and tokens that have no effect or are below one request.
@@ -194,10 +194,10 @@ class TrainingPlan:
             An option is wrong, a key is missing, a checkpoint belongs to another problem, … The
             message is one sentence.
         """
-        given = None if self.given is None else thaw(self.given)
-        if given is not None:
-            assert self.settings.given is not None
-            option, _ = self.settings.given
+        given = None
+        if self.given is not None:
+            option, place = self.given
+            given = thaw(place)
             if given.problem != self.problem.name:
                 raise ConfigError(
                     f"search.{option} is a checkpoint of {given.problem}, "
@@ -377,10 +377,10 @@ def _search(
             allowance=plan.budget.allowance,
         ) as engine,
     ):
-        if plan.settings.given is not None and plan.given is not None:
+        if plan.given is not None:
             # A resumed run must get the same programs.
-            option, _ = plan.settings.given
-            journal.samples.append({"record": "given", option: (plan.given / SUMS).read_text()})
+            option, place = plan.given
+            journal.samples.append({"record": "given", option: (place / SUMS).read_text()})
         for record in subset_records(plan):
             journal.samples.append(record)
         method = plan.method(

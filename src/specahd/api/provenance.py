@@ -48,9 +48,9 @@ def provenance(plan: Any) -> dict[str, Any]:
         # A training without newer options keeps the provenance of old versions.
         if stated.newer and described["search"][option] == getattr(plain, option):
             del described["search"][option]
-    if plan.settings.given is not None and plan.given is not None:
-        option, _ = plan.settings.given
-        described["search"][option] = digest(plan.given)
+    if plan.given is not None:
+        option, place = plan.given
+        described["search"][option] = digest(place)
     return {
         **described,
         "seed": plan.seed,
