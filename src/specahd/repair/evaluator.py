@@ -407,10 +407,11 @@ class _Rebuilt:
         missing = [key for key in calls if key not in found]
         made = dict(zip(missing, make([calls[key] for key in missing]), strict=True))
         self._room -= sum(map(_bytes, made.values()))
-        self._results |= found | made
+        results = found | made
+        self._results |= results
         while self._room < 0:
             self._room += _bytes(self._results.pop(next(iter(self._results))))
-        return [(found | made)[key] for key in calls]
+        return [results[key] for key in calls]
 
 
 _ENTRY_BYTES = 1000

@@ -20,7 +20,7 @@ from specahd.core.errors import FileError
 from specahd.core.folders import write_atomically
 from specahd.evaluation.files import row_timings_file, rows_file
 from specahd.evaluation.rows import Row, read_baseline_seconds, read_rows, read_seconds
-from specahd.reporting.methods import Reference
+from specahd.reporting.methods import Reference, is_comparison
 from specahd.runs.configuration import RunKind
 from specahd.runs.reading import Run, RunStatus, Spending, StoredRun, choose_runs, read_spending
 
@@ -94,7 +94,7 @@ def collect(
     references: Path | None,
     command_of: Callable[[Path], str],
 ) -> Collected:
-    """Read what stands beside runs in their folder.
+    """Read what stands beside runs in their folder: of runs that do not compare, seconds alone.
 
     Parameters
     ----------
@@ -111,9 +111,12 @@ def collect(
         A file does not have the format of a run, or there are no references in the folder.
     """
     times = {run.name: _timings(folder, evaluations, run) for run in runs}
+    seconds = {name: read_seconds(path) for name, path in times.items()}
+    if not is_comparison(runs):
+        return Collected(runs, seconds, {}, {}, {}, {})
     return Collected(
         runs=runs,
-        seconds={name: read_seconds(path) for name, path in times.items()},
+        seconds=seconds,
         baseline_seconds={name: read_baseline_seconds(path) for name, path in times.items()},
         spending={run.name: read_spending(folder / run.name) for run in runs},
         references={} if references is None else _read_references(references),

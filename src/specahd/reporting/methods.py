@@ -315,9 +315,7 @@ def _table(
     limited: Collection[str],
 ) -> Table:
     instances = _instances(counted)
-    compared = {
-        name for size, names in _by_size(counted).items() for name in names if size not in limited
-    }
+    compared = _compared(counted, limited)
     lines = []
     for name, runs in counted.items():
         lines.append(
