@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from hydra import compose, initialize_config_dir
+from hydra import compose
 from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
 from omegaconf import OmegaConf, open_dict
@@ -12,7 +12,7 @@ from specahd.config import CONF_DIR
 from specahd.config.cli import resolve_config
 from specahd.config.files import choices
 from specahd.config.preflight import check_ablation, check_control
-from specahd.config.schemas import register_schemas, validate
+from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError
 
 ABLATIONS = {
@@ -22,12 +22,7 @@ ABLATIONS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _conf():
-    register_schemas()
-    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
-        yield
-    HydraConfig.instance().cfg = None
+pytestmark = pytest.mark.usefixtures("conf")
 
 
 def composed(*overrides):

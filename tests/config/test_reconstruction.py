@@ -1,22 +1,14 @@
 """The command of a run, from its configuration alone."""
 
 import pytest
-from hydra import compose, initialize_config_dir
+from hydra import compose
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf, open_dict
 
-from specahd.config import CONF_DIR
 from specahd.config.cli import resolve_config
 from specahd.config.reconstruction import command_of
-from specahd.config.schemas import register_schemas
 
-
-@pytest.fixture(autouse=True)
-def _conf():
-    register_schemas()
-    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
-        yield
-    HydraConfig.instance().cfg = None
+pytestmark = pytest.mark.usefixtures("conf")
 
 
 def saved(directory, *words):

@@ -65,3 +65,15 @@ def test_a_convention_is_one_of_two(name):
     other = {"cvrp": "dimacs", "vrptw": "rounded"}[name]
     with pytest.raises(ConfigError, match=rf"convention .*{other}"):
         make(convention=other)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_regions_are_as_many_and_as_large_as_suits_how_they_are_rebuilt(name):
+    make, largest = type(problem(name)), {"cvrp": 200, "vrptw": 400, "sdvrp": 500, "tsp": 50}
+    found = [make(repair=repair) for repair in ("append", "insertion")]
+    assert [(each.max_regions, each.max_size) for each in found] == [
+        (16, largest[name]),
+        (3 if name == "tsp" else 8, 50),
+    ]
+    given = make(repair="append", max_regions=2, max_size=9)
+    assert (given.max_regions, given.max_size) == (2, 9)
