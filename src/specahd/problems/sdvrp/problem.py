@@ -131,7 +131,7 @@ class SDVRP(VehicleProblem[SplitSolution]):
     # Up to whole training instances.
     suited_sizes = {"append": (16, 500)}
     suited = {
-        "comparison": {"budget.lower_train": 16},
+        "comparison": {"budget.lower_train": 16, "budget.selection": 12},
         "paper": {"problem.baseline": "splitting"},
     }
     descriptor_names = (*GROUP_NAMES, "customer_demand", "log_splits")

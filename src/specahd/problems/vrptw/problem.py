@@ -85,7 +85,7 @@ class VRPTW(VehicleProblem[Solution]):
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
     suited_sizes = {"append": (16, 400)}
     suited = {
-        "comparison": {"budget.lower_train": 16},
+        "comparison": {"budget.lower_train": 16, "budget.selection": 12},
         "solve": {"problem.baseline": "insertion"},
     }
     descriptor_names = (*_SHARED, *TIME_NAMES)
