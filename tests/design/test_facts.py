@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hydra.utils import instantiate
 
@@ -13,9 +14,12 @@ from specahd.design.facts import (
     EACH,
     IDEA,
     IDEAS,
+    TRIED,
     Facts,
     lower_result_facts,
     request_context,
+    served_facts,
+    tried_facts,
     upper_result_facts,
 )
 from specahd.problems.cvrp.problem import CVRP
@@ -59,9 +63,29 @@ def test_regions_are_counted(cvrp):
     )
     assert limits == (
         "Limits of CPU time: 4 s for a region, 2 s for all regions, which have 5 customers "
-        "together: 400 ms for each on average. Within the limits speed does not enter into the "
-        "score."
+        "together: 400 ms for each on average; the regions after these seconds count 0. Within "
+        "the limits speed does not enter into the score."
     )
+
+
+def test_what_the_kept_programs_save_is_told_by_thirds_of_the_sizes():
+    tasks = [task(0, range(size)) for size in (9, 2, 4, 6)]
+    assert served_facts(tasks, np.array([0.08, 0.0, 0.02, 0.04])) == [
+        "With the best of the kept programs on each, regions save 1.000 % on those of 2 to 4 (3 on "
+        "average), 4.000 % on those of 6, 8.000 % on those of 9; none of them saves anything on 1 "
+        "region."
+    ]
+    [told] = served_facts(tasks[:1], np.array([0.5]))
+    assert told.endswith("regions save 50.000 % on those of 9.")
+
+
+def test_the_latest_ideas_that_were_not_kept_are_told():
+    tried = [replace(program(f"Idea {number}."), id=str(number)) for number in range(TRIED + 3)]
+    last = str(TRIED + 2)
+    assert tried_facts(tried, {last}) == [
+        f"Tried lately and not kept: {'; '.join(f'Idea {n}' for n in range(2, TRIED + 2))}."
+    ]
+    assert tried_facts(tried, {one.id for one in tried}) == []
 
 
 def test_the_solutions_are_compared_with_those_of_the_best_other_construction(cvrp):

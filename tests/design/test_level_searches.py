@@ -154,7 +154,20 @@ def test_a_plain_lower_round_tells_its_facts_only(size):
     assert told.best_idea == "Idea of best."
     assert set(told.measured) == {shown[0].id}
     kept = ["Programs that are the best on some regions are kept beside those of the best mean."]
-    assert list(told.facts) == ["4 regions."] + (kept if size > 1 else [])
+    first, *others, served = told.facts
+    assert [first, *others] == ["4 regions."] + (kept if size > 1 else [])
+    assert "regions save 10.000 % on those of " in served
+
+
+@pytest.mark.parametrize("level", Level)
+def test_an_idea_that_was_not_kept_is_told(level):
+    if level is Level.UPPER:
+        search = upper(good=scored([0.2, 0.2], [0.0, 0.0]), poor=scored([0.1, 0.1], [0.0, 0.0]))
+    else:
+        good, poor = (answered(*[cost] * len(TASKS)) for cost in (90.0, 99.0))
+        search = lower(good=good, poor=poor)
+    search.method.members = search.method.members[:1]
+    assert search.context([]).facts[-1] == "Tried lately and not kept: Idea of poor."
 
 
 def test_quality_has_the_weight_beta_over_q():

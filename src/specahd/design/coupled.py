@@ -102,6 +102,7 @@ class Coupled:
         limits: CallLimits | None = None,
     ) -> None:
         self._covered: float | None = None
+        self._served: list[str] = []
         self._facts = Facts(problem, cases, limits or CallLimits())
         self._problem = problem
         self._engine = engine
@@ -249,6 +250,7 @@ class Coupled:
         self._repertoire = tuple(
             search.repertoire() or self._repertoire or self._members[Level.LOWER][:1]
         )
+        self._served = search.served()
         search.table.keep(program.id for program in self._members[Level.LOWER])
         self._archive.extend(search.table)
         self._lower = None
@@ -359,6 +361,7 @@ class Coupled:
             known=[
                 *self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
                 *facts.turn_facts(settings.uppers, settings.passes),
+                *self._served,
             ],
             judged_singly=self.judged_singly,
             order=self._race_order(number, Level.UPPER, len(incumbents)),

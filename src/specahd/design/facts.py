@@ -6,8 +6,10 @@ the same on every machine, and again when it is resumed.
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
+
+import numpy as np
 
 from specahd.core.contract import Context, Parent
 from specahd.core.program import Outcome, Program
@@ -18,14 +20,16 @@ from specahd.repair.cases import Case
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.merge import EPSILON
 from specahd.repair.responses import RepairTask, Response, count_outcomes
-from specahd.routing.base import AnyProblem
+from specahd.routing.base import AnyProblem, FloatArray
 
 COMPARED = 24
 """Number of instances on which the solutions are compared with those of other constructions."""
 IDEAS = 3
 """Number of programs of the repertoire in a prompt, the first ones."""
-IDEA = 200
-"""Longest idea of one of these programs, in characters."""
+IDEA = 320
+"""Longest idea in a list of several, in characters."""
+TRIED = 4
+"""Number of programs in a prompt that were tried and not kept, the latest ones."""
 EACH = 12
 """The largest number of instances that are listed one by one."""
 REASON = 200
@@ -84,7 +88,7 @@ class Facts:
             self._gap(indices),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
             f"for all regions, which {work}: {_milliseconds(limits, calls)} ms for each on "
-            f"average. {_SPEED[each > 0]}",
+            f"average; the regions after these seconds count 0. {_SPEED[each > 0]}",
         ]
 
     def upper(
@@ -223,6 +227,31 @@ def survival_facts(repertoire_size: int) -> list[str]:
     if repertoire_size == 1:
         return []
     return ["Programs that are the best on some regions are kept beside those of the best mean."]
+
+
+def served_facts(tasks: Sequence[RepairTask], gains: FloatArray) -> list[str]:
+    """Describe on regions of which size the kept lower programs save much or little.
+
+    Parameters
+    ----------
+    gains
+        What the best of the kept programs saves on each task, as a share of the cost.
+    """
+    sizes = np.array([len(task.region.nodes) for task in tasks])
+    thirds = [third for third in np.array_split(np.argsort(sizes, kind="stable"), 3) if len(third)]
+    parts = [
+        f"{_percent(float(gains[third].mean()), 3)} on those of {_span(sizes[third].tolist())}"
+        for third in thirds
+    ]
+    missed = int((gains <= 0).sum())
+    none = f"; none of them saves anything on {_count(missed, 'region')}" if missed else ""
+    return [f"With the best of the kept programs on each, regions save {', '.join(parts)}{none}."]
+
+
+def tried_facts(tried: Iterable[Program], kept: Collection[str]) -> list[str]:
+    """Return a sentence with the ideas of the latest programs that are not among those kept."""
+    lost = [program for program in tried if program.id not in kept][-TRIED:]
+    return [f"Tried lately and not kept: {_ideas(lost, TRIED)}"] if lost else []
 
 
 def turn_facts(uppers: int, passes: int) -> list[str]:

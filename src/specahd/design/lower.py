@@ -71,6 +71,7 @@ class LowerSearch:
         self._portfolio = portfolio
         self._judged_singly = judged_singly
         self._order = order
+        self._tried: list[Program] = []
 
     def race(self) -> Race | None:
         """Return the race that a candidate requested now runs."""
@@ -144,6 +145,7 @@ class LowerSearch:
         compared with its children also when it is no longer a member.
         """
         self.table.add(program.id, result.responses)
+        self._tried.append(program)
 
     def effects(self, child: str, parent: str) -> Effects | None:
         """Return how two programs differ on the round's tasks."""
@@ -177,12 +179,23 @@ class LowerSearch:
             return Context(self._known)
         rows = self.table.rows
         seed = self.contract.seed.id
+        kept = {member.program.id for member in self.method.members}
         return facts.request_context(
-            [*self._known, *facts.survival_facts(self._settings.repertoire_size)],
+            [
+                *self._known,
+                *facts.survival_facts(self._settings.repertoire_size),
+                *self.served(),
+                *facts.tried_facts(self._tried, kept),
+            ],
             float(self.table.scores([seed]).mean()) if seed in rows else None,
             max(self.method.members, key=lambda member: member.score, default=None),
             {one.id: facts.lower_result_facts(rows[one.id]) for one in shown if one.id in rows},
         )
+
+    def served(self) -> list[str]:
+        """Return a sentence on the regions on which the members save much or little."""
+        scores = self.table.scores([member.program.id for member in self.method.members])
+        return facts.served_facts(self.table.tasks, scores.max(axis=0)) if len(scores) else []
 
     def best(self) -> float:
         """Return J of the greedy repertoire of the current population."""

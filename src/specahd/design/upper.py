@@ -74,6 +74,7 @@ class UpperSearch:
         self._judged_singly = judged_singly
         self._order = order
         self._results: dict[str, UpperResult] = {}
+        self._tried: list[Program] = []
 
     def race(self) -> Race | None:
         """Return the race that a candidate requested now runs."""
@@ -157,6 +158,7 @@ class UpperSearch:
     def admit(self, program: Program, result: UpperResult) -> None:
         """Store a retained candidate's result."""
         self._results[program.id] = result
+        self._tried.append(program)
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first, by mean U - λΩ.
@@ -241,6 +243,9 @@ class UpperSearch:
             (
                 *self._known,
                 *facts.ideas_in_turn(self._current_members() if self._uppers > 1 else ()),
+                *facts.tried_facts(
+                    self._tried, {member.program.id for member in self.method.members}
+                ),
             ),
             None if seed is None else seed.score,
             best,

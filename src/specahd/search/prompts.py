@@ -22,8 +22,8 @@ MAX_IDEA = 600
 
 _SCORES = {
     Level.UPPER: (
-        "the mean over the instances of what all repairs together save, in percent of the "
-        "solution's cost, minus small penalties for an instance without a valid proposal, for "
+        "the mean over the instances of what all repairs together save, in percent of the cost, "
+        "minus small penalties for instances without a valid proposal, for "
         "rejected proposals and for rebuilds that end infeasible. Higher is better."
     ),
     Level.LOWER: (
@@ -35,7 +35,7 @@ _SCORES = {
 _PACES = {
     Level.UPPER: (
         "It is called once for every instance and answers with parts to rebuild, not with a "
-        "solution: use array operations, no Python loop over all pairs. A program that raises or "
+        "solution: use array operations, no loop over all pairs. A program that raises or "
         "takes too long on any instance is discarded. Later instances have up to thousands of "
         "nodes: where it fails, the solution stays as it is."
     ),

@@ -22,9 +22,9 @@ _WITHOUT_TIME = interfaces.NEXT_CUSTOMER.changed(
     """
     unvisited_nodes
         Exactly the customers that can be visited next, those that wait, whose
-        demand is at most ``rest_capacity``, whom the vehicle reaches before they
-        are due, and after whom it is back at the depot in time: one or more,
-        ascending. When there is none, the route is closed without asking.
+        demand is at most ``rest_capacity``, whom the vehicle reaches when they
+        are due or earlier, and after whom it is back at the depot in time: one or
+        more, ascending. When there is none, the route is closed without asking.
     rest_capacity
         What the vehicle can still take on this route, in units of demand: all
         that it carries while the route is empty. No argument tells later what

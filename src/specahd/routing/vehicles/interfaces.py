@@ -81,7 +81,8 @@ NEXT_CUSTOMER = Interface(
     whole plan: else it plans again at every stop and meets the limit of time.
     While ``current_node`` is ``depot``, the arguments tell all: ``unvisited_nodes``
     has everybody who waits, ``rest_capacity`` is a full load. So the first plan can
-    hold all routes, with ``depot`` between them.
+    hold all routes, with ``depot`` between them, also where a route would be closed
+    without asking.
     """,
     notes="""
     All arrays are read-only, and indices are local to the group. The answer
