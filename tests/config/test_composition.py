@@ -122,7 +122,7 @@ def test_what_suits_a_problem_is_for_an_option_that_a_choice_leaves_to_problems(
         for path in (*CONF_DIR.glob("method/*.yaml"), *CONF_DIR.glob("experiment/*.yaml"))
         for group, options in OmegaConf.to_container(OmegaConf.load(path)).items()
         for option, value in (options.items() if isinstance(options, dict) else ())
-        if value.__class__ is str and value.startswith(f"${{suited:{path.stem},")
+        if value.__class__ is str and f"${{suited:{path.stem}," in value
     }
     for name in CHOICES["problem"]:
         for choice, values in get_object(
