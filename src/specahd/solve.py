@@ -9,12 +9,13 @@ JSON file of the same name beside it holds the cost over time.
 import signal
 import sys
 from contextlib import ExitStack, nullcontext
+from dataclasses import fields
 from pathlib import Path
 
 from omegaconf import DictConfig
 
 from specahd.api.output_files import PICTURES, STATISTICS, OutputFiles, SolutionWriter
-from specahd.api.problems import ProblemInstance, read, under_convention
+from specahd.api.problems import ProblemInstance, read, under_convention, with_fleet
 from specahd.api.solutions import expect_ending
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory, with_folders
@@ -27,7 +28,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, safe_file_name
 from specahd.core.interrupts import Interrupts
-from specahd.core.settings import SearchLimit
+from specahd.core.settings import FleetOptions, SearchLimit
 from specahd.routing.best_known import best_known, published_fields
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
@@ -89,9 +90,10 @@ def _instance(config: DictConfig) -> ProblemInstance:
     stated = {name: config[name] for name in ("capacity", "matrix", "split", "speed")}
     problem = config.problem and instantiate_group(config.problem, "problem")
     found = read(config.instance, problem, ignore=config.ignore or (), **stated)
-    if config.convention is None:
-        return found
-    return under_convention(found, Path(config.instance), config.convention)
+    if config.convention is not None:
+        found = under_convention(found, Path(config.instance), config.convention)
+    limits = {each.name: config[each.name] for each in fields(FleetOptions)}
+    return with_fleet(found, FleetOptions(**limits))
 
 
 def _output_files(config: DictConfig, instance: ProblemInstance) -> OutputFiles:

@@ -103,7 +103,7 @@ def test_a_control_that_another_option_reverts_is_refused(overrides, sentence):
 
 
 def test_the_experiment_of_controls_is_the_comparison_with_one_part_less():
-    complete = composed("experiment=comparison")
+    complete = composed("experiment=comparison", "budget.validation=4")
     for label, changed in (("no_program", "budget"), ("sampled", "method"), ("none", "")):
         control = composed("experiment=controls", f"control={label}")
         assert {

@@ -13,7 +13,7 @@ from specahd.config import CONF_DIR, files, find_file
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.options import accepted_arguments
 from specahd.core.plain import convert
-from specahd.core.settings import POOLS_SEED, Pools, TableOptions
+from specahd.core.settings import POOLS_SEED, FleetOptions, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
 from specahd.routing.formats import stops
@@ -26,6 +26,8 @@ from specahd.routing.formats.kinds import (
     unreadable_error,
 )
 from specahd.routing.formats.text import read_text
+from specahd.routing.vehicles import fleet
+from specahd.routing.vehicles.instance import VehicleInstance
 
 if TYPE_CHECKING:
     # The library for its tables is slow to import.
@@ -173,6 +175,10 @@ def read(
     ignore: str | Sequence[str] = (),
     split: bool = False,
     speed: float | None = None,
+    vehicles: int | None = None,
+    fixed_cost: float = 0.0,
+    max_distance: float | None = None,
+    max_duration: float | None = None,
 ) -> ProblemInstance:
     """Read an instance file; its content determines the problem, unless one is given.
 
@@ -198,6 +204,13 @@ def read(
     speed
         For a table of stops with time windows: the distance travelled in one unit of time, in
         the unit of distances; None means 1.
+    vehicles
+        The most vehicles that a solution may use; None: any number.
+    fixed_cost
+        What each vehicle used adds to the cost.
+    max_distance, max_duration
+        The longest route, and the longest time from the depot and back with service, in the file's
+        units; None: no limit, or the file's own.
 
     Raises
     ------
@@ -230,15 +243,27 @@ def read(
     )
     given = make_problem(problem) if isinstance(problem, str) else problem
     text = read_text(path) if frame is None else _table_text(frame)
+    found = _read(path, text, given, options, array, frame is not None)
+    return with_fleet(found, FleetOptions(vehicles, fixed_cost, max_distance, max_duration))
+
+
+def _read(
+    path: Path,
+    text: str,
+    given: AnyProblem | None,
+    options: TableOptions,
+    array: tuple[NDArray[Any], Sequence[str] | None] | None,
+    is_frame: bool,
+) -> ProblemInstance:
     kind = identify(text)
-    if frame is not None and kind is not STOPS:
+    if is_frame and kind is not STOPS:
         raise FileError(
             f"{_FRAME}: expected a table of stops, with columns of "
             f"{', '.join(STOP_COLUMNS)}; distances alone are matrix=."
         )
     if kind in _TABLES:
         found, data = stops.read(path, text, options, array)
-        chosen = given or _problem_of(found)
+        chosen = given or problem_of(found)
         if found not in chosen.types:
             splits = chosen.splits and data.windows is None and data.demands.any()
             cure = " (split=true makes it one)" if splits else ""
@@ -253,7 +278,7 @@ def read(
     if kind is not None and kind.solution:
         raise FileError(f"{path}: {kind.content}, expected an instance.")
     if kind is not None and kind.type is not None:
-        chosen = _problem_of(kind.type)
+        chosen = problem_of(kind.type)
         return ProblemInstance(chosen, chosen.read(path))
     # The format is unknown here, but a problem may have formats of its own.
     readers = []
@@ -270,7 +295,22 @@ def read(
     return readers[0]
 
 
-def _problem_of(kind: str) -> AnyProblem:
+def with_fleet(found: ProblemInstance, options: FleetOptions) -> ProblemInstance:
+    """Return an instance with limits and prices of vehicles.
+
+    Raises
+    ------
+    ConfigError
+        The problem has no vehicles, or the instance no room for one of the options.
+    """
+    if not isinstance(found.data, VehicleInstance):
+        if options.given:
+            raise ConfigError(f"Expected no {options.given[0]} for {found.name}, which has a tour.")
+        return found
+    return ProblemInstance(found.problem, fleet.with_fleet(found.data, options))
+
+
+def problem_of(kind: str) -> AnyProblem:
     """Return the problem for instances of a TYPE: that of its name, else the first other one."""
     names = sorted(files.choices("problem"), key=lambda name: name != kind.lower())
     return next(one for one in map(make_problem, names) if kind in one.types)

@@ -1,19 +1,21 @@
 """Solving: search for a good feasible solution of one instance within a time limit."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from specahd.api.fleets import excess, searched, within_fleet
 from specahd.api.incumbents import Incumbent, incumbent_case
 from specahd.api.problems import DataFrame, ProblemInstance, Source, read, with_options
 from specahd.api.programs import OPERATOR, programs_for, stronger_programs
 from specahd.api.solutions import Solution
 from specahd.core.background import Background
 from specahd.core.compilation import listening
+from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
 from specahd.core.ranges import check_integer, check_number
@@ -23,7 +25,7 @@ from specahd.engine.neighbourhood_search import Improver, SearchProgress, Search
 from specahd.engine.remote import remote_engine
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
-from specahd.repair.cases import Case
+from specahd.repair.cases import Case, make_case
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem
@@ -32,10 +34,6 @@ from specahd.sandbox.client import inspect_host
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from specahd.repair.cases import make_case
 
 LEAST_SECONDS = 60.0
 """Seconds that a construction may take even if the time limit is shorter, because the trivial
@@ -310,12 +308,16 @@ def solve(
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given), given.data
-    chosen = stronger_programs(problem, data) if checkpoint is None else checkpoint
-    programs = programs_for(problem, chosen, data)
+    seen_as, seen = searched(problem, data)
+    chosen = stronger_programs(seen_as, seen) if checkpoint is None else checkpoint
+    programs = programs_for(seen_as, chosen, seen)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
-    count = working(problem, data, workers, cluster)
-    if count < workers:
+    count = working(seen_as, seen, workers, cluster)
+    if getattr(data, "fleet", None) is not None and count > 1:
+        count = 1
+        observer.on_warning(f"With vehicles={data.fleet} one worker searches.")
+    elif count < workers:
         observer.on_warning(
             f"{data.name} keeps {count} of {workers} workers busy: "
             f"each should have {LEAST_CUSTOMERS} customers."
@@ -324,7 +326,7 @@ def solve(
     deferral = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), deferral:
         case = None if incumbent is None else incumbent_case(problem, data, incumbent)
-        options = (problem, data, programs, seed, memory, repairs is not None)
+        options = (seen_as, seen, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:
             work = engine(*options, admit)
@@ -335,16 +337,29 @@ def solve(
             work = remote_engine(*options, count, cluster)
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
-            start = construct_start(problem, data, limit, stopped) if case is None else Start(case)
-            case = start.case
+            if case is None:
+                free = seen if seen is data else replace(seen, fleet=None)
+                start = construct_start(seen_as, free, limit, stopped)
+                case = start.case
+                cost = problem.cost(data, case.baseline)
+                case = replace(case, instance=data, cost=cost)
+            else:
+                start = Start(case)
             # The time spent waiting for the programs is not part of the search time.
             if start.ended is None and starting.wait(stopped):
                 improver = starting.result()
-                improver.start(case.baseline)
-                improver.exchanges = problem.engine.exchanges(data)
-                tell = _reporter(callback, problem, case)
-                routed = _routed_improver(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds
+                if excess(problem, data, case.baseline):
+                    asked = (case, programs, seed, memory, limit, began, stopped)
+                    case, done = within_fleet(seen_as, data, *asked)
+                    if limit.repairs is not None:
+                        limit = replace(limit, repairs=limit.repairs - done)
+                improver.start(case.baseline)
+                improver.exchanges = seen_as.engine.exchanges(seen)
+                tell = _reporter(callback, problem, case)
+                routed: Improver = improver
+                if seen is data:
+                    routed = _routed_improver(problem, case, programs, improver)
                 search = run_search(
                     *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
                     slice_repairs=improver.slice_repairs,
@@ -352,6 +367,11 @@ def solve(
                 )
                 _take_fewer_vehicles(problem, case, search)
             else:
+                if excess(problem, data, case.baseline):
+                    raise RunFailed(
+                        f"{data.name}: no plan with {data.fleet} vehicles was found before the "
+                        f"search ended ({start.ended or 'stopped'})."
+                    )
                 began = time.monotonic() - start.seconds
                 moment = SearchProgress(start.seconds, 0.0, case.cost, 0, better=True)
                 search = SearchResult(case.baseline, case.cost, [moment], start.ended or "stopped")
@@ -371,7 +391,7 @@ def solve(
     if stated is not None and len(solved.routes) > stated:
         observer.on_warning(
             f"{data.name} takes {len(solved.routes)} vehicles, and its file states {stated}: "
-            "fleets are not limited here."
+            f"vehicles={stated} makes that the limit."
         )
     return solved
 

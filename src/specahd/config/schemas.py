@@ -26,6 +26,7 @@ from specahd.core.settings import (
     MAX_SEED,
     CallLimits,
     Confinement,
+    FleetOptions,
     Pools,
     RunOptions,
     SearchLimit,
@@ -107,7 +108,7 @@ class EvaluateConfig(RepairOptions):
 
 
 @dataclass(frozen=True)
-class SolveConfig(SearchLimit, TableOptions):
+class SolveConfig(SearchLimit, TableOptions, FleetOptions):
     """Options of ``python -m specahd.solve``; the bases hold its limit and options of tables."""
 
     instance: str = option(

@@ -269,6 +269,32 @@ class TableOptions:
         return [each.name for each in fields(self) if getattr(self, each.name) not in (None, False)]
 
 
+@dataclass(frozen=True)
+class FleetOptions:
+    """Limits and prices of vehicles, in the units of the instance's file.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    vehicles: int | None = option(None, "the most vehicles to use; null: no limit", 1)
+    fixed_cost: float = option(0.0, "added to the cost for each vehicle used", 0, 1e9)
+    max_distance: float | None = option(None, "the longest route; null: no limit", 1e-6, 1e9)
+    max_duration: float | None = option(
+        None, "the longest time of a route, with service; null: no limit", 1e-6, 1e9
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the options that are set."""
+        return [each.name for each in fields(self) if getattr(self, each.name)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Transfers:
     """Options for fetching files over a network.

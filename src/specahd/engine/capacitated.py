@@ -14,11 +14,12 @@ from specahd.engine.changes import (
     CHANGES,
     FOLLOWING,
     FREE,
+    LIMITED,
     PRECEDING,
     ROUTE_OF,
 )
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
+from specahd.engine.links import BEFORE, BEHIND, ROUTE
 from specahd.engine.programs import (
     DETOUR,
     DISTANCE_BEFORE,
@@ -219,6 +220,8 @@ def find_positions(
             found[REST, count] = rest
             before[count] = first
             count += int(detour <= most)
+    if state.integers[FREE] == 0:
+        return count
     found[DETOUR, count] = depot_distance + depot_distance
     found[DISTANCE_BEFORE, count] = depot_distance
     found[DISTANCE_BEHIND, count] = depot_distance
@@ -281,18 +284,8 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
 
 @inlined
 def keep(state: Any, scratch: Any, removed: int) -> None:
-    nodes, free, integers, log = state.nodes, state.free, state.integers, scratch.log
-    first = len(nodes) - len(free)
-    for line in range(removed):
-        # The last customer of a route has the route's terminal on both sides.
-        terminal = log[line, BEFORE_NOTED]
-        if (
-            terminal >= first
-            and terminal == log[line, BEHIND_NOTED]
-            and nodes[terminal, BEHIND] == terminal
-        ):
-            free[integers[FREE]] = terminal - first
-            integers[FREE] += 1
+    if not state.integers[LIMITED]:
+        changes.free_emptied(state, scratch, removed)
 
 
 @inlined

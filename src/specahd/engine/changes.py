@@ -4,7 +4,7 @@ from typing import Any
 
 from specahd.core.loop_cache import njit
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEHIND
+from specahd.engine.links import BEFORE_NOTED, BEHIND, BEHIND_NOTED
 
 REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
 """Indices of ``counts``: customers inserted, passes, groups accepted, passes that ended with a new
@@ -15,13 +15,21 @@ CURRENT, BEST = 0, 1
 """Indices of ``costs``."""
 PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
 """Rows of ``upper_inputs``."""
-FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES = range(5)
+FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES, LIMITED = range(6)
 """Indices of ``integers``: the number of free routes, the lengths of both lists of changed nodes,
-where the noise is renewed next, and the number of exchanges of tails tried for each group."""
-INTEGERS = 5
+where the noise is renewed next, the number of exchanges of tails tried for each group, and whether
+the number of routes is limited."""
+INTEGERS = 6
 STAMPS, CHANGES = 0, 1
 """Rows of ``marks``: the pass in which a customer was last in a group; the lists of changes that
 hold a node, as bits."""
+
+
+def limit_routes(state: Any, most: int) -> None:
+    """Limit the number of routes of a state that has no more."""
+    used = len(state.free) - state.integers[FREE]
+    state.integers[FREE] = max(0, most - used)
+    state.integers[LIMITED] = 1
 
 
 @inlined
@@ -54,3 +62,20 @@ def keep_best(state: Any) -> None:
         best[node] = nodes[node, BEHIND]
     integers[SINCE_BEST] = 0
     state.costs[BEST] = state.costs[CURRENT]
+
+
+@inlined
+def free_emptied(state: Any, scratch: Any, removed: int) -> None:
+    """Free the routes that lost their last customer by the removals in the log."""
+    nodes, free, integers, log = state.nodes, state.free, state.integers, scratch.log
+    first = len(nodes) - len(free)
+    for line in range(removed):
+        # The last customer of a route has the route's terminal on both sides.
+        terminal = log[line, BEFORE_NOTED]
+        if (
+            terminal >= first
+            and terminal == log[line, BEHIND_NOTED]
+            and nodes[terminal, BEHIND] == terminal
+        ):
+            free[integers[FREE]] = terminal - first
+            integers[FREE] += 1

@@ -21,10 +21,12 @@ from specahd.engine.changes import (
     EXPOSURES,
     FREE,
     KEPT,
+    LIMITED,
     PASSES,
     POSITIONS_MENDED,
     REPAIRS,
     TURN,
+    free_emptied,
     mark,
 )
 from specahd.engine.inlined import inlined
@@ -136,6 +138,8 @@ def _search(
                 removed, cost = remove(state, instance, scratch, removed, group[member], cost)
                 exposures[EXPOSURES, group[member]] += 1
             close_gaps(state, scratch, removed)
+            if integers[LIMITED]:
+                free_emptied(state, scratch, removed)
             lines = removed
             for member in range(size):
                 customer = group[member]
@@ -162,7 +166,7 @@ def _search(
                     if chosen < 0 or chosen >= count:
                         chosen = np.argmin(scratch.found[DETOUR, :count])
                         counts[POSITIONS_MENDED] += 1
-                    last = chosen == count - 1
+                    last = chosen == count - 1 and integers[FREE] > 0
                     wanted, cost = insert(
                         state, instance, scratch, lines, customer, wanted, chosen, last, cost
                     )

@@ -14,6 +14,8 @@ from specahd.engine.state import Instance, Span, State, examples, instance_for
 from specahd.routing.base import IntArray
 from specahd.routing.distances import CONVENTION, MATRIX
 
+FLEET = "fleet"
+"""Name of the array with the largest number of routes, in the blocks of instances with a limit."""
 NOBODY = np.zeros(0, np.int64)
 """Group without customers, with which the upper program chooses the groups."""
 _STEP_SECONDS = 0.02
@@ -53,7 +55,10 @@ class Search:
 
     def state_from(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
         """Return the state that begins at a solution."""
-        return capacitated.state_for(routes[0], self._instance, seed)
+        state = capacitated.state_for(routes[0], self._instance, seed)
+        if FLEET in arrays:
+            changes.limit_routes(state, int(arrays[FLEET][0]))
+        return state
 
     @contextmanager
     def compiling(self) -> Iterator[Self]:

@@ -260,6 +260,8 @@ def find_positions(
             found[SHIFT, count] = max(0.0, reached - planned)
             before[count] = ahead
             count += 1
+    if state.integers[FREE] == 0:
+        return count
     terminal = capacitated.free_terminal(state)
     begins = max(start[terminal] + depot_distance, opens)
     found[DETOUR, count] = depot_distance + depot_distance

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd import engine, routing
-from specahd.core.errors import FileError, FileWarning, SpecAHDError, WriteError
+from specahd.core.errors import ConfigError, FileError, FileWarning, SpecAHDError, WriteError
 from specahd.core.folders import write_atomically
 from specahd.core.journal import dumps
 from specahd.core.memory_limit import require_memory
@@ -289,7 +289,15 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     ------
     NotEnoughMemory
         The block would not fit; nothing was allocated.
+    ConfigError
+        An instance has limits or prices of vehicles, which programs do not see.
     """
+    for case in cases:
+        if getattr(case.instance, "limited", False):
+            raise ConfigError(
+                f"{case.instance.name} limits or prices vehicles, expected an instance without: "
+                "specahd solve plans it."
+            )
     instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])

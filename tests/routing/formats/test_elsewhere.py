@@ -91,7 +91,7 @@ def test_our_own_files_of_windows_keep_their_convention(folder, tmp_path):
         ("SCALE : 10\nEDGE_WEIGHT_TYPE : FLOOR", "SCALE : 10\nEDGE_WEIGHT_TYPE : CEIL", "CEIL_2D"),
         ("SERVICE_TIME : 10", "SERVICE_TIME : -1", "SERVICE_TIME is '-1'"),
         ("SERVICE_TIME : 10\n", "", "SERVICE_TIME_SECTION is missing"),
-        ("TYPE : CVRPTW", "TYPE : CVRP", "SERVICE_TIME is not supported"),
+        ("TYPE : CVRPTW", "TYPE : CVRP", "SCALE is not supported"),
     ],
 )
 def test_what_would_be_another_problem_is_refused(folder, tmp_path, old, new, message):

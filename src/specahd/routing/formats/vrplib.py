@@ -29,6 +29,8 @@ _MUCH = 0.1
 """Most that rounding may change distances between nearest nodes, as a share of them."""
 TIME = Range(0, 1e9)
 """Range of times and of service times, in the unit of distances."""
+LIMIT = Range(1e-9, 1e9)
+"""Range of the limit of a route."""
 
 OPTION, STATED = "convention=float", "EDGE_WEIGHT_TYPE : EXACT_2D"
 """How unrounded distances are had where a file leaves it open, and where it does not."""
@@ -42,7 +44,10 @@ _SECTIONS = (
 )
 _FIELDS = ("CAPACITY", "VEHICLES")
 _LAYOUTS = {
-    kind: Layout(types=(kind,), sections=_SECTIONS, fields=_FIELDS) for kind in (UNTIMED, SPLIT)
+    UNTIMED: Layout(
+        types=(UNTIMED,), sections=_SECTIONS, fields=(*_FIELDS, "DISTANCE", "SERVICE_TIME")
+    ),
+    SPLIT: Layout(types=(SPLIT,), sections=_SECTIONS, fields=_FIELDS),
 } | {
     TIMED: Layout(
         # Files of LKH's collection have the TYPE CVRPTW.
@@ -126,6 +131,14 @@ class VRPLIBData:
         Whether several vehicles may serve a customer; every demand is then at least 1.
     vehicles
         Number of vehicles that the file states, which is not a limit; None if it states none.
+    fleet
+        The most vehicles that a solution may use; None if their number is not limited.
+    fixed_cost
+        What each vehicle used adds to the cost.
+    max_distance, max_duration
+        The longest route, and the longest time from the depot and back; None without a limit.
+    stop_time
+        What each stop adds to the time of a route, where there are no windows.
     labels
         Names and units that results are reported in.
     """
@@ -140,6 +153,11 @@ class VRPLIBData:
     windows: TimeWindows | None = field(default=None, kw_only=True)
     splits: bool = field(default=False, kw_only=True)
     vehicles: int | None = field(default=None, kw_only=True)
+    fleet: int | None = field(default=None, kw_only=True)
+    fixed_cost: float = field(default=0.0, kw_only=True)
+    max_distance: float | None = field(default=None, kw_only=True)
+    max_duration: float | None = field(default=None, kw_only=True)
+    stop_time: float = field(default=0.0, kw_only=True)
     labels: Labels = field(default_factory=Labels, kw_only=True)
 
 
@@ -190,6 +208,7 @@ def read(path: Path, kind: str = UNTIMED, euclidean: Convention = Convention.EUC
         )
     order = np.concatenate(([depot], np.delete(np.arange(dimension), depot)))
     windows = _windows(sections, dimension, depot, order) if timed else None
+    max_distance, max_duration, stop_time = _limits(sections, timed)
     return VRPLIBData(
         name=sections.fields.get("NAME") or path.stem,
         comment=sections.fields.get("COMMENT", "").strip('"'),
@@ -201,7 +220,27 @@ def read(path: Path, kind: str = UNTIMED, euclidean: Convention = Convention.EUC
         windows=windows,
         splits=kind == SPLIT,
         vehicles=_vehicles(sections),
+        max_distance=max_distance,
+        max_duration=max_duration,
+        stop_time=stop_time,
     )
+
+
+def _limits(sections: Sections, timed: bool) -> tuple[float | None, float | None, float]:
+    """Return the longest route, the longest time of a route, and the time of each stop.
+
+    DISTANCE includes SERVICE_TIME at every stop, if there is one. That is how the sets of
+    Christofides, Mingozzi and Toth, of Golden et al. and of Li et al. state their limits.
+    """
+    stated = "SERVICE_TIME" in sections.fields and not timed
+    if "DISTANCE" not in sections.fields:
+        if stated:
+            raise sections.error("SERVICE_TIME is stated without DISTANCE, expected both")
+        return None, None, 0.0
+    limit = sections.number("DISTANCE", LIMIT)
+    if not stated:
+        return limit, None, 0.0
+    return None, limit, sections.number("SERVICE_TIME", TIME)
 
 
 def _vehicles(sections: Sections) -> int | None:
@@ -348,6 +387,11 @@ def dumps(data: VRPLIBData) -> str:
         f"EDGE_WEIGHT_TYPE : {data.convention}",
         f"CAPACITY : {data.capacity}",
     ]
+    limit = data.max_distance or data.max_duration
+    if limit is not None:
+        lines.append(f"DISTANCE : {format_number(limit)}")
+    if data.max_duration is not None:
+        lines.append(f"SERVICE_TIME : {format_number(data.stop_time)}")
     lines += distance_lines(data.matrix, data.coords)
     lines.append("DEMAND_SECTION")
     lines += [f"{node} {demand}" for node, demand in enumerate(data.demands.tolist(), start=1)]

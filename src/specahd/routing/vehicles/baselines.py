@@ -21,6 +21,7 @@ from specahd.routing.kernels.construction import (
     neighbouring_pairs,
     paid_savings,
 )
+from specahd.routing.vehicles.fleet import longest, stop_times
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
@@ -87,7 +88,7 @@ def pyvrp(
     data, and data in tenths, are solved exactly. Other data are rounded to thousandths:
     distances to the nearest; travel times, service times and the opening of windows
     up; the closing of windows down. So routes that keep the rounded windows keep the
-    true ones. The number of vehicles is not limited.
+    true ones. A limit of a route is rounded down too. All limits and prices of vehicles hold.
 
     Parameters
     ----------
@@ -173,7 +174,19 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         ):
             client.update(tw_early=opens, tw_late=closes, service_duration=lasts)
         depot.update(tw_early=opening[0], tw_late=closing[0])
-    vehicles: dict[str, Any] = {"num_available": nodes - 1, "capacity": [instance.capacity]}
+    vehicles: dict[str, Any] = {
+        "num_available": instance.fleet or nodes - 1,
+        "capacity": [instance.capacity],
+        "fixed_cost": round(instance.fixed_cost * instance.parts * parts),
+    }
+    limit = longest(instance)
+    if limit is not None:
+        if instance.windows is None:
+            durations = _rounded_up(distances, parts)
+            lasts = _rounded_up(stop_times(instance), parts).tolist()
+            for client, service_duration in zip(clients, lasts, strict=True):
+                client.update(service_duration=service_duration)
+        vehicles["shift_duration"] = int(limit * parts)
     costs: Any = np.rint(distances * parts).astype(np.int64)
     return solver.ProblemData(
         # Travel is in the matrices; coordinates would only serve plots.

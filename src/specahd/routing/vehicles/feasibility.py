@@ -16,6 +16,9 @@ from specahd.routing.geometry import path_length
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import customers_of
 
+_ROUNDING = 1e-9
+"""Relative error of a sum of distances."""
+
 
 class _Visits(NamedTuple):
     """The visits to customers that exist, route by route.
@@ -47,8 +50,10 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     inequality one stop is enough), ``quantity`` (not an integer of at least 1) and ``demand`` (more
     or less than the demand is delivered); elsewhere ``duplicated_customer``. With time windows,
     ``late`` (service starts after the window has closed) and ``late_return`` (the vehicle is back
-    after the depot has closed). Visits to nodes that are not customers count towards nothing else,
-    and neither does a quantity of that kind. Routes are numbered from 1, as in solution files.
+    after the depot has closed). With limits of vehicles, ``vehicles`` (more routes than vehicles),
+    ``distance`` and ``duration`` (of a route, by more than rounding errors of a sum). Visits to
+    nodes that are not customers count towards nothing else, and neither does a quantity of that
+    kind. Routes are numbered from 1, as in solution files.
     """
     found: list[Violation] = []
     visits = _visits(instance, solution, found)
@@ -58,11 +63,17 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     found += _capacity(instance, visits)
     if instance.windows is not None:
         found += _windows(instance, solution)
+    if instance.fleet is not None:
+        found += _fleet(instance, solution)
+    if instance.max_distance is not None:
+        found += _distances(instance, solution, instance.max_distance)
+    if instance.max_duration is not None:
+        found += _durations(instance, solution, instance.max_duration)
     return tuple(found)
 
 
 def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
-    """Return the total length of the routes, from depot to depot, in the file's unit."""
+    """Return the total length of the routes, in the file's unit, and the fixed costs."""
     routes = customers_of(solution) if instance.splits else solution
     lengths = _lengths(routes)
     walk = np.zeros(int(lengths.sum()) + len(routes) + 1, np.int64)
@@ -72,7 +83,8 @@ def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
     stops[0] = False
     walk[stops] = _joined(routes, lengths)
     shape = instance.coords, walk, instance.measure, instance.matrix
-    return path_length(*shape) / instance.parts
+    prices = instance.fixed_cost * int((lengths > 0).sum())
+    return path_length(*shape) / instance.parts + prices
 
 
 def _visits(
@@ -186,6 +198,50 @@ def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> It
                 "late_return",
                 f"Route {number} is back at {clock(time)}, after {clock(due[0])}.",
             )
+
+
+def _fleet(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> Iterator[Violation]:
+    """No more vehicles leave the depot than there are."""
+    used = sum(map(bool, solution))
+    if instance.fleet is not None and used > instance.fleet:
+        yield Violation("vehicles", f"{used} vehicles are used, more than {instance.fleet}.")
+
+
+def _distances(
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], most: float
+) -> Iterator[Violation]:
+    """No route is longer than the limit."""
+    for number, _, length in _driven(instance, solution):
+        if length > most * (1 + _ROUNDING):
+            sentence = f"Route {number} is {length:.10g} long, more than {most:g}."
+            yield Violation("distance", sentence)
+
+
+def _durations(
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], most: float
+) -> Iterator[Violation]:
+    """No vehicle is away longer than the limit. No window opens late, so that none waits."""
+    windows = instance.windows
+    for number, route, length in _driven(instance, solution):
+        if windows is None:
+            time = length + instance.stop_time * len(route)
+        else:
+            served = float(windows.service[route].sum()) / instance.parts
+            time = (length + served) / windows.speed
+        if time > most * (1 + _ROUNDING):
+            spoken = instance.labels.time
+            sentence = f"Route {number} takes {spoken(time)}, more than {spoken(most)}."
+            yield Violation("duration", sentence)
+
+
+def _driven(
+    instance: VehicleInstance, solution: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, list[int], float]]:
+    """Yield each route's number, its customers and its length in the file's unit."""
+    for number, stops in enumerate(solution, start=1):
+        route = [node for node in stops if 1 <= node <= instance.size]
+        walk = np.array([0, *route, 0])
+        yield number, route, float(instance.between(walk[:-1], walk[1:]).sum()) / instance.parts
 
 
 def _lengths(solution: Sequence[Sequence[Any]]) -> IntArray:

@@ -52,7 +52,8 @@ class VehicleInstance(VRPLIBData):
 
     Node 0 is the depot, nodes 1 to n are the customers. Travel times equal distances. A vehicle
     that arrives before a window opens waits. Each customer can be served by a route of its own
-    (where deliveries are split, by several), and the number of vehicles is not limited.
+    (where deliveries are split, by several). ``fleet``, ``fixed_cost`` and the limits of a route
+    are in the file's unit (:mod:`specahd.routing.vehicles.fleet`).
 
     A DIMACS instance (distances rounded down to tenths) is stored in tenths: coordinates and
     times are ten times those of the file, distances are rounded down to integers. With integral
@@ -157,7 +158,14 @@ class VehicleInstance(VRPLIBData):
             found["ready_times"] = self.windows.ready
             found["due_times"] = self.windows.due
             found["service_times"] = self.windows.service
+        if self.fleet is not None:
+            found["fleet"] = np.array([self.fleet])
         return found
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are limits or prices of vehicles, which only solving knows."""
+        return bool(self.fleet or self.fixed_cost or self.max_distance or self.max_duration)
 
     @property
     def kernel(self) -> Kernel:

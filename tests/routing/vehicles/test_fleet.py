@@ -1,0 +1,178 @@
+"""Limits and prices of vehicles: what is refused, what the search sees, and the checker by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from specahd import api
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.settings import FleetOptions
+from specahd.repair.cases import Case, share_arrays
+from specahd.routing.formats import vrplib
+from specahd.routing.formats.vrplib import TimeWindows
+from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.feasibility import check, cost
+from specahd.routing.vehicles.fleet import reduced, with_fleet
+from specahd.routing.vehicles.instance import VehicleInstance
+
+HEAD = "NAME : x\nTYPE : CVRP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nCAPACITY : 3\n"
+BODY = (
+    "NODE_COORD_SECTION\n1 0 0\n2 3 4\n3 0 10\n4 6 8\nDEMAND_SECTION\n1 0\n2 1\n3 1\n4 1\n"
+    "DEPOT_SECTION\n1\n-1\nEOF\n"
+)
+"""Customers are 5, 10 and 10 from the depot; 1 and 2 are 7 apart, 1 and 3 are 5, 2 and 3 are 6."""
+ALONE = ((1,), (2,), (3,))
+SERVICE = 2.0
+
+
+def instance(fields="", **changes):
+    """Return the instance of a file with these fields."""
+    return replace(api.read(written(fields)).data, **changes)
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def written(fields):
+    Path("x.vrp").write_text(HEAD + fields + BODY)
+    return "x.vrp"
+
+
+def kinds(data, solution):
+    return [violation.kind for violation in check(data, solution)]
+
+
+def timed(data, ready=0.0, **changes):
+    nodes = data.size + 1
+    service = np.full(nodes, SERVICE)
+    service[0] = 0.0
+    opens = np.full(nodes, ready)
+    opens[0] = 0.0
+    return replace(data, windows=TimeWindows(opens, np.full(nodes, 90.0), service), **changes)
+
+
+def test_a_file_states_the_limit_of_a_route_with_or_without_its_stops():
+    assert instance("DISTANCE : 24\n").max_distance == 24
+    both = instance("DISTANCE : 24\nSERVICE_TIME : 2\n")
+    assert (both.max_distance, both.max_duration, both.stop_time) == (None, 24, 2)
+    for fields in ("DISTANCE : 24\n", "DISTANCE : 24\nSERVICE_TIME : 2\n", ""):
+        data = instance(fields)
+        Path("again.vrp").write_text(vrplib.dumps(data.data()))
+        again = api.read("again.vrp").data
+        names = ("max_distance", "max_duration", "stop_time")
+        assert [getattr(again, name) for name in names] == [getattr(data, name) for name in names]
+    with pytest.raises(FileError, match="SERVICE_TIME is stated without DISTANCE"):
+        instance("SERVICE_TIME : 2\n")
+    with pytest.raises(FileError, match="DISTANCE is '0', expected a number in"):
+        instance("DISTANCE : 0\n")
+
+
+@pytest.mark.parametrize(
+    ("limits", "solution", "found"),
+    [
+        ({"fleet": 2}, ALONE, ["vehicles"]),
+        ({"fleet": 3}, ALONE, []),
+        ({"max_distance": 21}, ((1, 3), (2,)), []),
+        ({"max_distance": 19.9}, ((1, 3), (2,)), ["distance", "distance"]),
+        ({"max_distance": 20}, ((1, 3), (2,)), []),
+        ({"max_duration": 22, "stop_time": 1.0}, ((1, 3), (2,)), []),
+        ({"max_duration": 21.9, "stop_time": 1.0}, ((1, 3), (2,)), ["duration"]),
+    ],
+)
+def test_the_checker_looks_at_each_limit_by_itself(limits, solution, found):
+    assert kinds(instance(**limits), solution) == found
+
+
+def test_a_violation_says_which_route_by_how_much():
+    [violation] = check(instance(max_duration=21.0, stop_time=1.0), ((2,), (1, 3)))
+    assert violation.detail == "Route 2 takes 22, more than 21."
+    [violation] = check(timed(instance(), max_duration=23.0), ((2,), (1, 3)))
+    assert violation.detail == "Route 2 takes 24, more than 23."
+    [violation] = check(instance(fleet=1), ((2,), (1, 3)))
+    assert violation.detail == "2 vehicles are used, more than 1."
+
+
+def test_each_vehicle_costs_its_price():
+    data = instance(fixed_cost=7.5)
+    assert cost(data, ALONE) == 50 + 3 * 7.5
+    assert cost(data, ((1, 3), (2,))) == 40 + 2 * 7.5
+
+
+@pytest.mark.parametrize("convention", [Convention.EUC_2D, Convention.DIMACS])
+@pytest.mark.parametrize("with_times", [False, True])
+def test_the_search_sees_no_prices_and_limits_but_equal_costs_and_feasibility(
+    convention, with_times
+):
+    rng = np.random.default_rng(5)
+    for trial in range(20):
+        coords = rng.integers(0, 300, (7, 2)).astype(float)
+        demands = np.array([0, *rng.integers(1, 4, 6)])
+        data = VehicleInstance("x", coords, demands, 9, convention)
+        ways = data.between(0, np.arange(7)) / data.parts
+        limits = {"max_duration" if with_times or trial % 2 else "max_distance": 3.2 * ways.max()}
+        if with_times:
+            data = timed(data)
+            data = replace(data, windows=replace(data.windows, due=np.full(7, 1e6)))
+        elif trial % 2:
+            limits["stop_time"] = 4.0
+        data = replace(data, fixed_cost=float(rng.integers(0, 50)) / 4, **limits)
+        seen = reduced(data)
+        assert not seen.limited
+        agreed = []
+        for _ in range(30):
+            order = rng.permutation(np.arange(1, 7)).tolist()
+            cuts = sorted(rng.choice(np.arange(1, 6), size=2, replace=False).tolist())
+            routes = (order[: cuts[0]], order[cuts[0] : cuts[1]], order[cuts[1] :])
+            solution = tuple(map(tuple, routes))
+            assert cost(seen, solution) == pytest.approx(cost(data, solution), rel=1e-12)
+            agreed.append((not check(seen, solution), not check(data, solution)))
+        assert all(ours == theirs for ours, theirs in agreed)
+    assert len(set(agreed)) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "sentence"),
+    [
+        (instance, {"vehicles": 0}, "vehicles"),
+        (
+            instance,
+            {"max_distance": 19.0},
+            "x: a route to customer 2 alone takes 20, expected at most max_distance=19.",
+        ),
+        (
+            lambda: timed(instance()),
+            {"max_duration": 21.0},
+            "x: a route to customer 2 alone takes 22, expected at most max_duration=21.",
+        ),
+        (lambda: timed(instance()), {"max_distance": 99.0}, "Expected max_duration"),
+        (lambda: timed(instance(), 30.0), {"max_duration": 99.0}, "a window opens after the depot"),
+        (
+            lambda: replace(instance(), capacity=2),
+            {"vehicles": 1},
+            "Expected vehicles of at least 2 for x, whose demands fill as many, got 1.",
+        ),
+        (lambda: replace(instance(), splits=True), {"vehicles": 2}, "Expected no vehicles for x"),
+    ],
+)
+def test_what_cannot_hold_is_refused_by_name(make, options, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        with_fleet(make(), FleetOptions(**options))
+
+
+def test_a_tour_has_no_fleet(tmp_path):
+    problem = api.make_problem("tsp")
+    path = tmp_path / "x.tsp"
+    path.write_text(problem.dumps(next(problem.generate("lower_train", 1))))
+    with pytest.raises(ConfigError, match=r"Expected no vehicles for .*, which has a tour"):
+        api.read(path, vehicles=2)
+
+
+def test_only_solving_takes_a_limited_instance():
+    found = api.read(written("DISTANCE : 24\n"))
+    case = Case(found.data, ALONE, 50.0, "x")
+    with pytest.raises(ConfigError, match="x limits or prices vehicles, expected an instance"):
+        share_arrays(found.problem, [case])
