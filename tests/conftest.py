@@ -24,8 +24,8 @@ settings.load_profile("specahd")
 
 ROOT = Path(__file__).parent.parent
 
-# Fixtures that need torch (the extra `embed`), PostgreSQL, and Chromium; without it they skip.
-EXTRAS = {"tiny_models", "database", "browser"}
+# Fixtures that need an extra (`embed`, `optuna`), PostgreSQL, or Chromium; without it they skip.
+EXTRAS = {"tiny_models", "database", "browser", "optuna"}
 
 # Modules that compile, search or compose configurations for many seconds: not for make check.
 LONG = {
@@ -91,6 +91,13 @@ def forked() -> None:
 def data() -> Path:
     """Small instances written by hand."""
     return ROOT / "tests" / "data"
+
+
+@pytest.fixture(scope="session")
+def optuna() -> None:
+    """Skips where the packages of the extra are missing."""
+    for library in ("optuna", "hydra_plugins.hydra_optuna_sweeper"):
+        pytest.importorskip(library, reason=f"{library} is missing: pip install 'specahd[optuna]'")
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from specahd.config.sweeps import with_sweeper
 from specahd.core import extras
 from specahd.core.errors import ConfigError
 
@@ -43,3 +44,10 @@ def test_one_missing_package_of_an_extra_is_enough(monkeypatch):
     extras.require("plot", "A picture")
     with pytest.raises(ConfigError, match=r"^Training needs .*: pip install 'specahd\[train\]'\.$"):
         extras.require("train", "Training")
+
+
+def test_sweepers_are_told_of_before_anything_begins(monkeypatch):
+    assert with_sweeper(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
+    monkeypatch.setattr(extras, "requires", lambda name: ["is-nowhere<2,>=1; extra == 'optuna'"])
+    with pytest.raises(ConfigError, match=r"^hydra/sweeper=optuna needs .*'specahd\[optuna\]'\.$"):
+        with_sweeper(["-m", "hydra/sweeper=optuna"])

@@ -5,9 +5,12 @@ import os
 import signal
 import time
 from pathlib import Path
+from statistics import fmean
 
 import psutil
 import pytest
+from mlflow import MlflowClient
+from omegaconf import OmegaConf
 
 import commands
 from commands import call, tree
@@ -176,3 +179,38 @@ def test_a_sweep_called_again_skips_what_is_complete_and_resumes_the_rest(tmp_pa
     assert tree(tmp_path / "s" / "cvrp-0-seed0") == whole
     asked = (tmp_path / "s" / "cvrp-1-seed1" / "wal.jsonl").read_text().splitlines()
     assert len({json.loads(line)["sample"] for line in asked}) == len(asked) == 40
+
+
+def test_optuna_chooses_what_improves_most_on_selection_and_goes_on(tmp_path, pools, optuna):
+    options = [
+        "experiment=quick", "budget.lower_train=4", "budget.upper_train=3", "budget.selection=4",
+        "budget.validation=2", pools, "-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=3",
+        "hydra.sweep.dir=s", "budget.programs=int(interval(2,9))",
+        "problem.baseline=nearest,savings",
+    ]  # fmt: skip
+    done = call("train", *options, cwd=tmp_path)
+    assert "sweep: 3 complete, 0 partial, 0 failed" in done.stdout
+    found = OmegaConf.load(tmp_path / "s" / "optimization_results.yaml")
+    rows = {
+        path.parent: [json.loads(line)["improvement"] for line in path.read_text().splitlines()]
+        for path in (tmp_path / "s").glob("*/selection.jsonl")
+    }
+    means = {place: fmean(values) for place, values in rows.items()}
+    assert found.best_value == pytest.approx(max(means.values()))
+    # Else it would not matter which way Optuna looks.
+    assert max(means.values()) > min(means.values())
+    best = OmegaConf.load(max(means, key=means.get) / "config.yaml")
+    assert best.budget.programs == found.best_params["budget.programs"]
+    assert f"budget.programs={best.budget.programs}" in done.stdout.partition("best on ")[2]
+    uri = f"sqlite:///{tmp_path / 'mlruns' / 'mlflow.db'}"
+    [above] = MlflowClient(uri).search_runs(["1"], "tags.kind = 'sweep'")
+    below = f"tags.`mlflow.parentRunId` = '{above.info.run_id}' and tags.kind = 'training'"
+    assert len(MlflowClient(uri).search_runs(["1"], below)) == 3
+    assert (above.data.params["jobs"], above.info.status) == ("3", "FINISHED")
+    # The same command knows the values of the trials that it made.
+    again = call("train", *options, "hydra.sweeper.n_trials=4", cwd=tmp_path)
+    assert again.stdout.count("is complete already") == 3
+    assert "sweep: 4 complete, 0 partial, 0 failed" in again.stdout
+    assert OmegaConf.load(tmp_path / "s" / "optimization_results.yaml").best_value >= (
+        found.best_value
+    )

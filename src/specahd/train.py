@@ -22,7 +22,7 @@ from specahd.config.models import name_models
 from specahd.config.preflight import check_training
 from specahd.config.process import exit_on_interrupt
 from specahd.config.schemas import TrainConfig
-from specahd.config.sweeps import in_sweep
+from specahd.config.sweeps import in_sweep, with_sweeper
 from specahd.config.targets import instantiate_group
 from specahd.core.display import visible
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from specahd.api.plans import TrainingPlan
 
 
-def train(config: DictConfig) -> None:
-    """Train once, as configured, or resume an interrupted run."""
+def train(config: DictConfig) -> float:
+    """Train, or resume an interrupted run; return the mean improvement on `selection`."""
     directory = run_directory()
     repeat = config.resume is not None
     if repeat:
@@ -50,11 +50,12 @@ def train(config: DictConfig) -> None:
                 "or name another hydra.run.dir."
             )
         resume.check_same(config, directory)
-        status = read_run(directory).status
+        found = read_run(directory)
+        status = found.status
         more = status is RunStatus.PARTIAL and resume.is_raised(config, directory)
         if status is not RunStatus.INTERRUPTED and not more:
             sys.stdout.write(f"{visible(display_path(directory))} is {status} already\n")
-            return
+            return found.improvement
         repeat = True
     with nullcontext() if in_sweep() else exit_on_interrupt():
         check_training(config)
@@ -90,6 +91,7 @@ def train(config: DictConfig) -> None:
 
     title = f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}"
     print_summaries(run.summaries, title, describe_end(run))
+    return run.improvement
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
@@ -129,8 +131,8 @@ def _check_job(config: DictConfig) -> None:
 
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
-    """Resolve a run of the MLflow store in ``resume=``, add its groups, and rename methods."""
-    arguments = with_methods_of_today(arguments)
+    """Resolve a run of the MLflow store in ``resume=``, and add what options imply."""
+    arguments = with_sweeper(with_methods_of_today(arguments))
     if not any(word.startswith("resume=") for word in arguments):
         return arguments
     from specahd.tracking.registry import resolve_resume

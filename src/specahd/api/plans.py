@@ -261,6 +261,11 @@ class Training:
         """The directory of the checkpoint."""
         return self.directory / CHECKPOINT
 
+    @property
+    def improvement(self) -> float:
+        """The mean improvement on the pool that chose the checkpoint; nan if all failed."""
+        return next(each.improvement for each in self.summaries if each.pool == "selection")
+
     def load(self, **options: Any) -> LoadedCheckpoint:
         """Load the checkpoint; options as for :func:`specahd.api.load`."""
         return load(self.checkpoint, **options)

@@ -46,7 +46,7 @@ from specahd.runs.configuration import SEARCHPATH, RunConfiguration
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
-Task = Callable[[DictConfig], None]
+Task = Callable[[DictConfig], object]
 
 FAILED = 1
 REFUSED = 2
@@ -72,7 +72,8 @@ def run_command(
     Parameters
     ----------
     task
-        Does the command's work, with the composed and validated configuration.
+        Does the command's work, with the composed and validated configuration. In a sweep, what
+        it returns is the value of the job.
     config_name
         The primary configuration in ``conf/``: ``train``, ``evaluate`` …
     argv
@@ -367,7 +368,7 @@ def _end_gracefully(task: Task, state: _CommandState) -> Task:
     main_process = os.getpid()
 
     @functools.wraps(task)
-    def run(config: DictConfig) -> None:
+    def run(config: DictConfig) -> object:
         state.started = True
         in_worker = os.getpid() != main_process
         if multiprocessing.parent_process() is not None:
@@ -377,7 +378,7 @@ def _end_gracefully(task: Task, state: _CommandState) -> Task:
         try:
             validate(config)
             raise_interrupts()
-            task(config)
+            return task(config)
         except Exception as error:
             if isinstance(error, UserError):
                 state.trace(error)

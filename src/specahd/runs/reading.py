@@ -16,7 +16,7 @@ from specahd.core.errors import FileError
 from specahd.core.plain import parse_json, printable, read_json
 from specahd.core.sums import sequential_sum
 from specahd.evaluation.files import rows_file
-from specahd.evaluation.rows import Row, read_rows
+from specahd.evaluation.rows import Row, average_rows, read_rows
 from specahd.runs.configuration import RunConfiguration, RunKind
 from specahd.runs.files import (
     CONFIG,
@@ -89,6 +89,11 @@ class Run:
     def complete(self) -> bool:
         """Whether the run counts in means: its tickets are spent and it has all its rows."""
         return self.status is RunStatus.COMPLETE
+
+    @property
+    def improvement(self) -> float:
+        """The mean improvement on the pool that chose the checkpoint; nan if there is none."""
+        return average_rows(self.selection).improvement
 
     def rows(self, pool: str) -> tuple[Row, ...]:
         """Return the rows of a pool."""

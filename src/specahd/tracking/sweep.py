@@ -258,6 +258,10 @@ class SweepResults:
                 *(each.improvement(pool) for pool in POOLS),
             )
         stdout_console().print(table)
+        done = [each for each in found if "selection/improvement" in each.means]
+        if len(done) > 1:
+            best = max(done, key=lambda each: each.means["selection/improvement"])
+            sys.stdout.write(f"best on selection: {best.label}, {best.improvement('selection')}\n")
         partial = sorted(name for each in found for name in each.partial)
         if partial:
             sys.stdout.write(f"partial, counted in no mean: {', '.join(partial)}\n")
@@ -439,6 +443,8 @@ def _words(config: DictConfig) -> list[str]:
 
 def _count(config: DictConfig) -> int:
     """Return the number of jobs, 0 if it is unknown."""
+    if trials := config.hydra.sweeper.get("n_trials"):
+        return int(trials)
     hydra = GlobalHydra.instance()
     # After an interrupted sweep Hydra is no longer initialised; a glob cannot be counted.
     loader = hydra.config_loader() if hydra.is_initialized() else None
