@@ -36,9 +36,9 @@ test-slow:
 	$(MAKE) test TESTS="-m slow"
 	$(MAKE) test TESTS="-m hypothesis --hypothesis-profile=thorough"
 
-# The tests that need torch, Optuna, Chromium or PostgreSQL; the last two are Debian's.
+# The tests that need torch, Optuna, LiteLLM, Chromium or PostgreSQL; the last two are Debian's.
 test-extras:
-	$(MAKE) test VENV=.venv-extras EXTRAS=dev,embed,optuna TESTS="-m extras -rs"
+	$(MAKE) test VENV=.venv-extras EXTRAS=dev,embed,litellm,optuna TESTS="-m extras -rs"
 
 # Which changes of a module its tests do not notice: make mutants MODULE=src/specahd/core/journal.py
 mutants: $(READY)

@@ -24,8 +24,8 @@ settings.load_profile("specahd")
 
 ROOT = Path(__file__).parent.parent
 
-# Fixtures that need an extra (`embed`, `optuna`), PostgreSQL, or Chromium; without it they skip.
-EXTRAS = {"tiny_models", "database", "browser", "optuna"}
+# Fixtures that need an extra, PostgreSQL or Chromium; without it they skip.
+EXTRAS = {"tiny_models", "database", "browser", "optuna", "litellm"}
 
 # Modules that compile, search or compose configurations for many seconds: not for make check.
 LONG = {
@@ -98,6 +98,12 @@ def optuna() -> None:
     """Skips where the packages of the extra are missing."""
     for library in ("optuna", "hydra_plugins.hydra_optuna_sweeper"):
         pytest.importorskip(library, reason=f"{library} is missing: pip install 'specahd[optuna]'")
+
+
+@pytest.fixture(scope="session")
+def litellm() -> None:
+    """Skips where the package of the extra is missing."""
+    pytest.importorskip("litellm", reason="litellm is missing: pip install 'specahd[litellm]'")
 
 
 @pytest.fixture(scope="session")

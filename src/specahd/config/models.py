@@ -10,7 +10,7 @@ def name_models(options: DictConfig) -> None:
 
     The saved configuration then names the model, so a resumed run uses the same one.
     """
-    if "base_url" in options and "model" in options and options.model is None:
+    if options.get("base_url") and "model" in options and options.model is None:
         # Imported on demand, since its library takes long to import.
         from specahd.llm.client import ChatProposer
 

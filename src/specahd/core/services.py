@@ -74,7 +74,8 @@ class ServiceOptions:
             One sentence with the option and its range.
         """
         # First, as their messages repeat no value, which may be a key.
-        host_of(self.base_url, group)
+        if self.base_url is not None:
+            host_of(self.base_url, group)
         if self.api_key_env is not None:
             check_variable(self.api_key_env, group)
         check_options(self, f"{group}.")
@@ -112,6 +113,31 @@ class ModelOptions(ServiceOptions):
         None, "what the service allows; null: no limit", 1, effect=Effect.ACCESS
     )
     stream: bool = option(False, "whether replies are asked for in pieces", effect=Effect.ACCESS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslatedModelOptions(ModelOptions):
+    """Options of a client of a language model whose protocol is LiteLLM's to speak."""
+
+    model: str = option(words="PROVIDER/MODEL, as LiteLLM names it")
+    api_key_env: str | None = option(
+        None,
+        "the environment variable that holds its key; null: PROVIDER_API_KEY, none with base_url",
+        effect=Effect.ACCESS,
+    )
+    base_url: str | None = option(None, "its address; null: the provider's own")  # type: ignore[assignment]  # LiteLLM knows it
+    input_price: float | None = option(  # type: ignore[assignment]  # LiteLLM knows it
+        None,
+        "US dollars for a million tokens of prompts; null: of LiteLLM's table",
+        0,
+        effect=Effect.ACCESS,
+    )
+    output_price: float | None = option(  # type: ignore[assignment]  # LiteLLM knows it
+        None,
+        "US dollars for a million tokens of replies; null: of LiteLLM's table",
+        0,
+        effect=Effect.ACCESS,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

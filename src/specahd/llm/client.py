@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlsplit
 
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import ServiceError
@@ -98,7 +97,8 @@ class RateLimiter:
 
 USELESS = 10
 """Number of replies of one useless kind in a row after which no further request is sent."""
-_OURS = {"messages", "model", "n", "stream"}
+RESERVED = {"messages", "model", "n", "stream"}
+"""Fields of a request that no option may set."""
 _CURES = {
     Useless.TRUNCATED: "give it more with +llm.options.max_tokens=NUMBER, or set llm.model to one "
     "that thinks less",
@@ -136,7 +136,11 @@ class ChatProposer:
         **options: Annotated[Any, ModelOptions],
     ) -> None:
         given = ModelOptions(model=model, base_url=base_url, api_key_env=api_key_env, **options)
-        self._client = ServiceClient(given, "llm", _OURS)
+        self._prepare(given, ServiceClient(given, "llm", RESERVED))
+
+    def _prepare(self, given: ModelOptions, client: ServiceClient) -> None:
+        """Keep the options, and what sends requests."""
+        self._client = client
         self._service = self._client.service(given.model, "llm.model")
         cached = given.cached_input_price
         self._prices = (
@@ -153,7 +157,7 @@ class ChatProposer:
         )
         self._expected = 0
         self._uncounted = False
-        self._provider = urlsplit(given.base_url).hostname
+        self._provider = client.provider
         self._lock = threading.Lock()
         self._useless: list[tuple[Useless, Reply]] = []
         self._understood = False
@@ -241,7 +245,7 @@ class ChatProposer:
 
     def _attempt(self, request: Request, begin: Callable[[], float]) -> Reply:
         # The first use imports modules, which is neither the service's time nor in its window.
-        create = self._client.openai.chat.completions.with_raw_response.create
+        create = self._client.chat
         # Estimate: four characters a token, at least the count of the last request. It remains
         # if there is no reply.
         slot = self._limiter.acquire(max(len(request.prompt) // 4, self._expected))
@@ -280,8 +284,9 @@ class ChatProposer:
         if self._service.model in listed:
             return
         try:
-            create = self._client.openai.chat.completions.with_raw_response.create
-            self._complete(create, "Answer with the one word ready.", deadline, "preflight")
+            self._complete(
+                self._client.chat, "Answer with the one word ready.", deadline, "preflight"
+            )
         except Refusal as refusal:
             if refusal.status != 404 or not listed:
                 raise

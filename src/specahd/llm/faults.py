@@ -40,7 +40,9 @@ _BLOCKED = {
     "content_filter",
     "content_policy_violation",
 }
-_NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.IGNORECASE)
+_NO_CREDIT = re.compile(
+    r"insufficient (balance|credit|quota)|credit balance is too low|余额不足", re.IGNORECASE
+)
 _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
 _LONG = {
     "1261",  # GLM: the prompt exceeds the maximum length

@@ -66,7 +66,7 @@ class ServiceClient:
     def __init__(self, options: ServiceOptions, group: str, reserved: Collection[str] = ()) -> None:
         options.check(group, reserved)
         self.base_url = options.base_url
-        self.host = host_of(options.base_url, group)
+        self.host, self.provider = self._names(options, group)
         self._group = group
         self._options = options
         longest = 5 * options.timeout
@@ -74,16 +74,24 @@ class ServiceClient:
         variable = options.api_key_env
         self._key = None if variable is None else find_key(variable, self.host, group)
         self._closed = threading.Event()
+        self._connect()
+
+    def _names(self, options: ServiceOptions, group: str) -> tuple[str, str | None]:
+        """Return the service's name in messages, and in records of replies."""
+        return host_of(options.base_url, group), urlsplit(options.base_url).hostname
+
+    def _connect(self) -> None:
+        """Make the package's client, unless the address is no address."""
         # At DEBUG it logs headers, in which a service may repeat the key.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
         # A server on this machine is not behind the proxy that the environment may name.
-        remote = urlsplit(options.base_url).hostname not in _LOOPBACK
+        remote = urlsplit(self.base_url).hostname not in _LOOPBACK
         key = self._key.value if self._key else "none"
         try:
             self._http = _PunctualClient(trust_env=remote, verify=_certificates(remote))
             self.openai = openai.OpenAI(
                 api_key=key,
-                base_url=options.base_url,
+                base_url=self.base_url,
                 # Otherwise OPENAI_CUSTOM_HEADERS could set another key.
                 default_headers={"Authorization": f"Bearer {key}"},
                 http_client=self._http,
@@ -95,8 +103,8 @@ class ServiceClient:
             return
         # Raised outside the handler, because a proxy's address may hold a password.
         raise ConfigError(
-            f"Expected {group}.base_url, and the proxy of the environment, to be http(s)://…, "
-            f"got {self.host}."
+            f"Expected {self._group}.base_url, and the proxy of the environment, to be "
+            f"http(s)://…, got {self.host}."
         )
 
     def service(self, model: str, option: str) -> Service:
@@ -202,6 +210,11 @@ class ServiceClient:
             self.pause(wait)
             left -= wait
 
+    @property
+    def chat(self) -> Callable[..., Any]:
+        """What asks for a completion, for :meth:`attempt`; the first use imports modules."""
+        return self.openai.chat.completions.with_raw_response.create
+
     def list_models(self, service: Service, deadline: float) -> list[str]:
         """Return the models that the service lists, none if it has no list."""
         try:
@@ -257,7 +270,7 @@ class ServiceClient:
         raise problem
 
 
-class _Exchange:
+class Exchange:
     """One exchange with a service, in a thread of its own: it can be left at any moment."""
 
     def __init__(self) -> None:
@@ -310,10 +323,10 @@ class _PunctualClient(openai.DefaultHttpxClient):
     def __init__(self, **options: Any) -> None:
         # No connection outlives its exchange, so an exchange knows all of its connections.
         super().__init__(limits=httpx2.Limits(max_keepalive_connections=0), **options)
-        self._exchanges: set[_Exchange] = set()
+        self._exchanges: set[Exchange] = set()
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        exchange = _Exchange()
+        exchange = Exchange()
         request.extensions = {**request.extensions, "trace": exchange.trace}
         self._exchanges.add(exchange)
         try:
