@@ -75,7 +75,9 @@ class DataFrame(Protocol):
     columns: Any
     index: Any
 
-    def to_csv(self, *, index: bool = True, index_label: str | None = None) -> Any: ...
+    def to_csv(
+        self, *, index: bool = True, index_label: str | None = None, date_format: str | None = None
+    ) -> Any: ...
 
     def to_numpy(self) -> NDArray[Any]: ...
 
@@ -86,6 +88,8 @@ Source = ProblemInstance | str | Path
 """An instance, or the path of its file."""
 _FRAME = "DataFrame"
 """Name of a DataFrame in messages, and of its instance."""
+_DATE = "%Y-%m-%d %H:%M:%S%z"
+"""Format of a DataFrame's dates; by default, pandas leaves out the time where all are midnight."""
 
 
 def make_problem(name: str, **options: Any) -> AnyProblem:
@@ -321,8 +325,8 @@ def _table_text(frame: DataFrame) -> str:
     columns = [column_of(str(column)) for column in frame.columns]
     labels = list(frame.index)
     if "name" not in columns and labels and all(isinstance(label, str) for label in labels):
-        return str(frame.to_csv(index_label="name"))
-    return str(frame.to_csv(index=False))
+        return str(frame.to_csv(index_label="name", date_format=_DATE))
+    return str(frame.to_csv(index=False, date_format=_DATE))
 
 
 def _distances(matrix: Any) -> tuple[NDArray[Any], Sequence[str] | None]:

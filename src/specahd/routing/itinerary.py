@@ -13,11 +13,13 @@ import numpy as np
 from specahd.core.display import csv_text, json_line
 from specahd.routing.base import FloatArray
 from specahd.routing.geometry import distances
+from specahd.routing.labels import Labels, rounded
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
 """The stops of each vehicle in order: the node, and the values of its row by column."""
 
 _TIMES = ("arrival", "wait", "start", "departure")
+_DURATIONS = ("wait", "duration")
 
 
 def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
@@ -52,7 +54,7 @@ def _visits(
     if windows is not None:
         unit = parts * windows.speed
         for row, times in zip(rows, _times(instance, nodes, legs, unit), strict=True):
-            row.update((name, _time(labels, times.get(name))) for name in _TIMES)
+            row.update((name, _time(labels, name, times.get(name))) for name in _TIMES)
     if demands is not None and demands.any():
         quantities: list[int] = [
             int(demands[node]) if part is None else part
@@ -64,9 +66,9 @@ def _visits(
             row.update(quantity=labels.amount(quantity), load=labels.amount(load))
     driven = np.concatenate(([0.0], np.cumsum(legs)))
     for row, far in zip(rows, driven.tolist(), strict=True):
-        row["distance"] = _number(far / parts)
+        row["distance"] = rounded(far / parts)
         if windows is not None:
-            row["duration"] = _time(labels, far / unit)
+            row["duration"] = _time(labels, "duration", far / unit)
     return list(zip([0, *nodes, 0], rows, strict=True))
 
 
@@ -97,16 +99,11 @@ def _times(
     return [*found, {"arrival": arrival / unit}]
 
 
-def _time(labels: Any, value: float | None) -> str | int | float | None:
+def _time(labels: Labels, name: str, value: float | None) -> str | int | float | None:
     if value is None:
         return None
-    return str(labels.time(value)) if labels.clock else _number(value)
-
-
-def _number(value: float) -> int | float:
-    """Return a number rounded to 10 digits; later digits are errors of sums and products."""
-    rounded = float(f"{value:.10g}")
-    return int(rounded) if rounded.is_integer() else rounded
+    form = labels.times
+    return form.duration(value) if name in _DURATIONS else form.time(value)
 
 
 def _csv(instance: Any, routes: Sequence[Sequence[Any]]) -> str:

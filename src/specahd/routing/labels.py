@@ -1,10 +1,81 @@
 """The labels of results: names of an instance's stops, and units of its file."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from specahd.core.errors import ConfigError
 from specahd.routing.base import FloatArray
+
+
+@dataclass(frozen=True)
+class TimeForm:
+    """The form of a file's times, which results have too: numbers in a unit of its own.
+
+    Times and durations are given in the file's unit, times since time 0 of the instance.
+    """
+
+    seconds: ClassVar[bool] = False
+    """Whether the unit is known to be a second."""
+
+    def time(self, value: float, digits: int = 10) -> str | int | float:
+        """Return a point in time."""
+        return self.duration(value, digits)
+
+    def duration(self, value: float, digits: int = 10) -> str | int | float:
+        """Return a duration; numbers are rounded, as later digits are errors of sums."""
+        return rounded(value, digits)
+
+
+@dataclass(frozen=True)
+class UnixTimes(TimeForm):
+    """Seconds since 1970; time 0 of the instance is ``start``."""
+
+    start: int
+    seconds: ClassVar[bool] = True
+
+    def time(self, value: float, digits: int = 10) -> str | int | float:
+        return rounded(self.start + round(value, 3), 13)
+
+
+class ClockTimes(TimeForm):
+    """Seconds of the day, written as 08:30:00."""
+
+    seconds: ClassVar[bool] = True
+
+    def duration(self, value: float, digits: int = 10) -> str | int | float:
+        minutes, seconds = divmod(round(value), 60)
+        return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+
+
+@dataclass(frozen=True)
+class Dates(ClockTimes):
+    """Dates with times, written as 2026-12-01T08:30:00+01:00; durations are clock times.
+
+    Parameters
+    ----------
+    start
+        Time 0 of the instance, in the zone.
+    between
+        The sign between date and time.
+    zone
+        The zone behind the time, as the file writes it; empty if it states none.
+    """
+
+    start: datetime
+    between: str
+    zone: str
+
+    def time(self, value: float, digits: int = 10) -> str | int | float:
+        moment = self.start + timedelta(seconds=round(value))
+        return moment.isoformat(self.between) + self.zone
+
+
+def rounded(value: float, digits: int = 10) -> int | float:
+    """Return a number rounded to so many digits, an integer if it is whole."""
+    number = float(f"{value:.{digits}g}")
+    return int(number) if number.is_integer() else number
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +92,8 @@ class Labels:
         Longitude and latitude of the nodes, shape (n, 2).
     decimals
         Demands and capacity are stored in parts of the file's unit; 10**decimals make one unit.
-    clock
-        Whether times are seconds of the day, written as 08:30.
+    times
+        The form of times.
     loading
         Loading time before each route, in the file's unit of time.
     """
@@ -31,7 +102,7 @@ class Labels:
     first: int = 0
     degrees: FloatArray | None = None
     decimals: int = 0
-    clock: bool = False
+    times: TimeForm = TimeForm()
     loading: float = 0.0
 
     def name(self, node: int) -> str:
@@ -50,11 +121,8 @@ class Labels:
         return quantity / parts if quantity % parts else quantity // parts
 
     def time(self, value: float, digits: int = 6) -> str:
-        """Return a time of day or a duration in the format of the file."""
-        if not self.clock:
-            return f"{value:.{digits}g}"
-        minutes, seconds = divmod(round(value), 60)
-        return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+        """Return a point in time in the form of the file, for a sentence."""
+        return str(self.times.time(value, digits))
 
     def expect_degrees(self, path: Path) -> None:
         """Check that there are degrees, which the file at ``path`` needs for its positions.

@@ -238,16 +238,7 @@ def test_a_speed_that_cannot_be_gets_a_warning(tmp_path, text, speed, words):
     assert all(words in one and "speed=" in one for one in told)
 
 
-def test_times_since_1970_say_how_to_write_them(tmp_path):
-    text = "x,y,ready,due\n0,0,1764226800,1764262800\n1,1,,1764256800\n"
-    cure = "subtract its Unix seconds, 1764201600 for this time, from all of them"
-    with pytest.raises(FileError, match=f"line 2 holds the ready 1764226800, expected .* {cure}"):
-        read(tmp_path, text)
-
-
-@pytest.mark.parametrize(
-    "time", ["8h30", "8.30 am", "8:30 PM", "2026-11-28T08:30:00+01:00", "28.11.2026 08:30"]
-)
+@pytest.mark.parametrize("time", ["8h30", "8.30 am", "8:30 PM"])
 def test_other_forms_of_times_say_how_to_write_them(tmp_path, time):
     cure = "clock times in all cells: 08:30, 20:30 for 8.30 pm, 32:30 on the next day"
     with pytest.raises(FileError, match=f"line 3 holds the due {re.escape(time)}, .*{cure}"):

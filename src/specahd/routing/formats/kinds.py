@@ -59,9 +59,9 @@ STOP_COLUMNS = {
     "lon": "degrees, with lat; distances are metres along great circles",
     "lat": "as lon",
     "demand": "a number in the unit of capacity=; nothing or 0 at the depot",
-    "ready": "the earliest start of the service: a number, or 08:30; nothing: any time",
+    "ready": "the earliest start of the service: 30, 08:30, 2026-12-01 08:30, or none",
     "due": "the latest one; at the depot: when vehicles are back",
-    "service": "how long it takes; at the depot: loading, before each route",
+    "service": "how long it takes: 5, or 00:05; at the depot: loading before each route",
 }
 """The columns of a table of stops, and their meaning."""
 _OTHER_NAMES = {

@@ -10,7 +10,7 @@ The first line names the columns. Stops have ``x,y``, with straight unrounded di
 ``lon,lat`` in degrees, with great-circle distances in whole metres, or a distance matrix. The depot
 is the row named depot, else the first. Customers are numbered from 1 in the order of the file,
 without the depot. A TSP has no depot: its nodes are the rows in the order of the file. Times are
-numbers, or clock times, which are converted to seconds.
+numbers, Unix seconds, clock times or dates; the last three become seconds from one time on.
 """
 
 import re
@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from math import isnan, nan
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,15 +31,15 @@ from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
 from specahd.routing.formats import kinds, matrix
-from specahd.routing.formats.ranges import Range, number_of
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.rows import DecimalCommas, Row, read_rows
+from specahd.routing.formats.times import read_times
 from specahd.routing.formats.vrplib import (
     COORDINATE,
     LARGEST,
     TIME,
     TimeWindows,
     VRPLIBData,
-    expected_times,
 )
 from specahd.routing.geometry import Convention, distances, great_circles, projected
 from specahd.routing.labels import Labels
@@ -48,9 +47,8 @@ from specahd.routing.labels import Labels
 _PLACES = (("x", "y"), ("lon", "lat"))
 _MOST_DECIMALS = 6
 NamedArray = tuple[NDArray[Any], Sequence[str] | None]
-_TIMES = ("ready", "due", "service")
-_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
-_FORMS = "08:30, 20:30 for 8.30 pm, 32:30 on the next day, or 00:05 for five minutes"
+_FURTHER_WINDOW = re.compile(r"((ready|due)(_time|_date)?_?[2-9]|(time_)?windows)", re.ASCII)
+"""Pattern of the columns of further windows of a stop."""
 _ROUNDING = 1e-9
 """Upper bound on the relative error of times multiplied by the speed, and of their sums."""
 _FASTEST = 25.0
@@ -380,6 +378,11 @@ def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) ->
                 f"no heading for column {place}",
                 f"one of {known}, or no such column (pandas leaves it out with index=False)",
             )
+        if _FURTHER_WINDOW.fullmatch(name):
+            raise header.error(
+                f"the column {name[:40]!r}; several windows of a stop are not supported",
+                f"one window, in ready and due; {_cure(word)}",
+            )
         if name not in kinds.STOP_COLUMNS:
             raise header.error(
                 f"the column {name[:40]!r}, which is not supported and may be a constraint",
@@ -415,11 +418,9 @@ def _read_times(rows: Sequence[Row], travel: _Travel) -> tuple[TimeWindows, Labe
     The row of the depot is the first. The labels have the format of the file's times.
     """
     speed = travel.speed or 1.0
-    clock = any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in _TIMES)
-    ready, due, service = (
-        np.array([_time(row, name, clock, TIME.high / speed) for row in rows]) for name in _TIMES
-    )
-    labels = Labels(clock=clock, loading=float(np.nan_to_num(service[0])))
+    times = read_times(rows, TIME.high / speed, float(travel.depot.max()) / speed)
+    ready, due, service = times.ready, times.due, times.service
+    labels = Labels(times=times.form, loading=float(np.nan_to_num(service[0])))
     for place in np.flatnonzero(due < np.nan_to_num(ready)).tolist():
         raise rows[place].error(
             f"the due time {rows[place].cells['due']}",
@@ -440,37 +441,12 @@ def _read_times(rows: Sequence[Row], travel: _Travel) -> tuple[TimeWindows, Labe
     return windows, labels
 
 
-def _time(row: Row, column: str, clock: bool, latest: float) -> float:
-    """Return the time in a column, nan if it is empty."""
-    word = row.cells.get(column)
-    if not word:
-        return nan
-    if not clock or word == "0":
-        accepted = Range(0, latest)
-        time = number_of(word)
-        if isnan(time):
-            expected = f"{accepted}, or clock times in all cells: {_FORMS}"
-            raise row.error(row.raw_value(column), expected)
-        if time not in accepted and column != "service":
-            raise row.error(row.raw_value(column), expected_times(time, str(accepted)))
-        return row.number(column, accepted)
-    parts = _CLOCK.fullmatch(word)
-    seconds = nan
-    if parts is not None:
-        hours, minutes, rest = (int(part or 0) for part in parts.groups())
-        seconds = 3600 * hours + 60 * minutes + rest
-    if not seconds <= latest:
-        expected = f"a clock time as in other cells: {_FORMS}"
-        raise row.error(row.raw_value(column), expected)
-    return seconds
-
-
 def _warn_of_speed(
     depot: Row, ready: FloatArray, due: FloatArray, travel: _Travel, labels: Labels
 ) -> None:
     """Warn of an implausible speed, which is most likely a mistake."""
     speed = travel.speed or 1.0
-    unit = "second" if labels.clock else "unit of time"
+    unit = "second" if labels.times.seconds else "unit of time"
     cure = f"speed= says how far a vehicle comes in one {unit}"
     begin = min(_stated(ready), default=0.0)
     # Some files give a due time that is never reached, for some stops or for the depot.
@@ -479,7 +455,7 @@ def _warn_of_speed(
         ends.append((median(closes) - begin, "half of them close within"))
     day, closing = min(ends, default=(0.0, ""))
     # A day of more than 1,440 is hardly one of minutes, nor is a speed below 200 one of them.
-    seconds = labels.clock or day > 1440
+    seconds = labels.times.seconds or day > 1440
     if travel.metres and travel.speed is None:
         meaning = f"a vehicle comes 1 metre in one {unit}"
     elif travel.metres and seconds and _FASTEST < speed < 200:
@@ -491,8 +467,8 @@ def _warn_of_speed(
         if trip >= _QUICK * day:
             return
         meaning = (
-            f"half of the stops are at most {labels.time(trip)} from the depot, and {closing} "
-            f"{labels.time(day)}"
+            f"half of the stops are at most {labels.times.duration(trip, 6)} from the depot, and "
+            f"{closing} {labels.times.duration(day, 6)}"
         )
     warnings.warn(f"{depot.path}: {meaning}; {cure}.", FileWarning, stacklevel=2)
 

@@ -1,4 +1,4 @@
-"""Reading of untrusted text files, within a limit on their size."""
+"""Reading of untrusted text files, and of tables as text, within a limit on their size."""
 
 import hashlib
 import stat
@@ -20,7 +20,6 @@ _MARKS = {BOM_UTF32_LE: "utf-32", BOM_UTF32_BE: "utf-32"} | {
 }
 """Encodings by their byte order marks."""
 _OTHERS = {
-    b"PK\3\4": "a workbook or a ZIP archive: save a workbook as CSV, unpack an archive",
     b"\xd0\xcf\x11\xe0": "a workbook of Excel: save it as CSV",
     b"\x1f\x8b": "what gzip has compressed: unpack it",
 }
@@ -72,6 +71,8 @@ def digest(path: Path) -> str:
 def read_text(path: Path) -> str:
     """Return the text of a regular file that fits into the available memory.
 
+    A workbook (.xlsx) or a Parquet file is returned as CSV.
+
     Raises
     ------
     FileError
@@ -106,6 +107,12 @@ def read_text(path: Path) -> str:
                     f"{path}: expected a text file in {encoding.upper()} as its first bytes say, "
                     f"got the byte 0x{content[error.start]:02x} at {error.start}."
                 ) from None
+    if content.startswith((b"PK\3\4", b"PAR1")):
+        # Few files are no text.
+        from specahd.routing.formats import sheets
+
+        table = sheets.workbook_text if content[:2] == b"PK" else sheets.parquet_text
+        return table(path, most)
     for mark, cure in _OTHERS.items():
         if content.startswith(mark):
             raise FileError(f"{path}: expected a text file, got {cure}.")
