@@ -19,7 +19,8 @@ from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.evaluation import Evaluation
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.instance_files import instance_files, public_set
-from specahd.api.problems import Source, read_pool
+from specahd.api.own_pools import pool_folder, read_pool
+from specahd.api.problems import Source
 from specahd.config.cli import remembered_folders, run_command, run_directory
 from specahd.config.files import search_folders
 from specahd.config.schemas import EvaluateConfig
@@ -95,6 +96,8 @@ def _passes(evaluation: Evaluation) -> str:
 
 def _title(options: EvaluateConfig) -> str:
     """Return a title for the instances."""
+    if options.pool is not None and options.pools.files is not None:
+        return f"{options.pool} of {', '.join(options.pools.places)}"
     if options.pool is not None or options.set is not None:
         return str(options.pool or options.set)
     names = [Path(one).name for one in options.instances]
@@ -103,8 +106,8 @@ def _title(options: EvaluateConfig) -> str:
 
 def _instances(options: EvaluateConfig, loaded: LoadedCheckpoint) -> Sequence[Source]:
     if options.pool is not None:
-        place = options.pools
-        return read_pool(loaded.problem, options.pool, place.dir, place.seed, options.count)
+        folder = pool_folder(loaded.problem, options.pools)
+        return read_pool(loaded.problem, options.pool, folder, count=options.count)
     if options.set is not None:
         return public_set(loaded.problem, options.set, Path(options.public))
     return instance_files(loaded.problem, options.instances)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
 
+from specahd.api.own_pools import describe_copies, describe_instances, pool_folder
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
 from specahd.config.targets import instantiate_group
@@ -27,17 +28,21 @@ def prepare(config: DictConfig) -> None:
         return
     problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
-    folder = pools.prepare_pools(problem, wanted)
+    folder = pool_folder(problem, wanted)
     texts = {}
-    for pool in (*POOLS, CONFIRMATION):
+    for pool in (*POOLS, *([CONFIRMATION] if wanted.files is None else [])):
         instances = pools.read_pool(problem, folder, pool)
-        sizes = [instance.size for instance in instances]
-        sys.stdout.write(
-            f"{folder / pool}: {len(sizes)} instances of {min(sizes)} to {max(sizes)}\n"
-        )
+        if wanted.files is None:
+            sizes = [instance.size for instance in instances]
+            found = f"{len(sizes)} instances of {min(sizes)} to {max(sizes)}"
+        else:
+            found = describe_instances(instances)
+        sys.stdout.write(f"{folder / pool}: {found}\n")
         paths = [folder / pool / f"{instance.name}{problem.suffix}" for instance in instances]
         texts[pool] = {path.name: path.read_text() for path in paths}
     pools.refuse_overlap(texts)
+    if wanted.files is not None:
+        sys.stdout.write(f"{describe_copies(folder)}\n")
     sys.stdout.write("No instance occurs twice, by content hash.\n")
 
 

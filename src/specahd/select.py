@@ -45,7 +45,7 @@ def select(config: DictConfig) -> None:
     uri = str(config.tracking.uri)
     with open_store(uri) as client:
         named = {word.partition("=")[0] for word in HydraConfig.get().overrides.task}
-        settings = {"pools.seed": config.pools.seed}
+        settings = {f"pools.{name}": config.pools[name] for name in ("seed", "files")}
         for group in ("problem", "budget"):
             settings |= _options(config, group)
         for option in _OF_METHODS - named:

@@ -1,17 +1,15 @@
 """``python -m specahd.train``: search for programs and freeze the best into a checkpoint.
 
-A run directory (``hydra.run.dir``) receives ``config.yaml``, ``sandbox.json`` (the layers
-that confine programs on this host), the journal's files, ``checkpoint/``, and the
-checkpoint's rows on the ``selection`` and ``validation`` pools.
+A run directory (``hydra.run.dir``) receives ``config.yaml``, ``sandbox.json``, the journal's files,
+``checkpoint/``, and the checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -27,6 +25,7 @@ from specahd.config.targets import instantiate_group
 from specahd.core.display import visible
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import display_path
+from specahd.core.settings import Pools
 from specahd.design.makers import check_rounds
 from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
@@ -40,6 +39,11 @@ def train(config: DictConfig) -> float:
     """Train, or resume an interrupted run; return the mean improvement on `selection`."""
     directory = run_directory()
     repeat = config.resume is not None
+    if config.pools.files is not None:
+        from specahd.api.own_pools import pool_folder
+
+        own: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
+        config.pools.files = str(pool_folder(instantiate_group(config.problem, "problem"), own))
     if repeat:
         resume.check_alone(config, directory)
         config = resume.resume_configuration(config)
@@ -68,9 +72,7 @@ def train(config: DictConfig) -> float:
 
         plan = _plan(config)
     longer = repeat and resume.is_raised(config, directory)
-    save: Callable[[DictConfig, Path], object] = save_config
-    if longer:
-        save = partial(resume.save_raised, before=directory)
+    save: Any = partial(resume.save_raised, before=directory) if longer else save_config
     describe = (lambda _: None) if repeat and not longer else partial(save, config)
     try:
         with progress.reporting():

@@ -27,6 +27,12 @@ DEFAULTS = {
 }
 WRONG = {
     "pools.seed": [-1],
+    "pools.files": [3],
+    "pools.shares": [[0.5, 0.5], [0, 0.2, 0.5, 0.3], [0.3, 0.3, 0.3, 0.3]],
+    "pools.near": [0, 1.1, NAN],
+    "pools.capacity": [0, NAN],
+    "pools.speed": [0],
+    "pools.split": ["perhaps"],
     "budget.programs": [-1],
     "budget.rounds": [0, -3],
     "budget.lower_share": [-0.1, 1.1, NAN],
@@ -60,7 +66,15 @@ WRONG = {
 }
 # Any text, a whole group, or what only goes with another value.
 UNRANGED = {
-    *("pools.dir", "budget.name", "search.initial_programs", "search.repertoire", "search.penalty"),
+    *(
+        "pools.dir",
+        "pools.matrix",
+        "pools.ignore",
+        "budget.name",
+        "search.initial_programs",
+        "search.repertoire",
+        "search.penalty",
+    ),
 }
 
 

@@ -92,6 +92,15 @@ def test_what_enters_into_no_result_makes_no_other_kind():
     assert kind(seeding=1) != kind(seeding=2)
 
 
+def test_pools_are_told_by_their_seed_or_by_the_folder_of_ones_own():
+    generated = kind(pools={"dir": "pools", "seed": 5})
+    newer = {"dir": "pools", "seed": 5, "files": None, "near": 0.8, "shares": [0.3, 0.2, 0.2, 0.3]}
+    assert generated == kind(pools=newer) != kind(pools={**newer, "seed": 6})
+    own = kind(pools={**newer, "files": "pools/cvrp-1a2b3c4d"})
+    assert own != generated
+    assert own == kind(pools={**newer, "files": "pools/cvrp-1a2b3c4d", "seed": 6, "capacity": 9})
+
+
 def test_a_choice_stands_in_place_of_what_it_brings():
     smoke, table = kind(), kind(budget="table", programs=60)
     assert varying_options([smoke, table]) == ["budget"]

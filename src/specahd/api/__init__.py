@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from specahd.api.checkpoints import LoadedCheckpoint, load
     from specahd.api.evaluation import Evaluation, evaluate
+    from specahd.api.own_pools import read_pool
     from specahd.api.plans import Training
-    from specahd.api.problems import ProblemInstance, make_problem, read, read_pool
+    from specahd.api.problems import ProblemInstance, make_problem, read
     from specahd.api.solutions import Repaired, Solution
     from specahd.api.solving import Solved, solve
     from specahd.api.training import train
@@ -45,7 +46,7 @@ _MODULES = {
     "load": "specahd.api.checkpoints",
     "make_problem": "specahd.api.problems",
     "read": "specahd.api.problems",
-    "read_pool": "specahd.api.problems",
+    "read_pool": "specahd.api.own_pools",
     "solve": "specahd.api.solving",
     "train": "specahd.api.training",
 }

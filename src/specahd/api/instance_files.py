@@ -66,11 +66,16 @@ def instance_files(problem: AnyProblem, given: Iterable[str | Path]) -> list[Pat
         if not inside:
             raise FileError(f"{path} holds no instance of {problem.name}.")
         found += inside
-    places = Counter(path.resolve() for path in found)
-    for path in found:
+    refuse_named_twice(found)
+    return found
+
+
+def refuse_named_twice(paths: Sequence[Path]) -> None:
+    """Refuse a file that occurs twice."""
+    places = Counter(path.resolve() for path in paths)
+    for path in paths:
         if places[path.resolve()] > 1:
             raise FileError(f"{path} is named twice, expected every file once.")
-    return found
 
 
 def with_distinct_names(instances: Sequence[Any], places: Sequence[Path | None]) -> list[Any]:

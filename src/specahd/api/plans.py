@@ -2,12 +2,13 @@
 
 import errno
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.api.own_pools import pool_folder
 from specahd.api.problems import settings_of
 from specahd.api.provenance import provenance
 from specahd.checkpoint.frozen import Checkpoint, freeze, thaw
@@ -34,7 +35,7 @@ from specahd.repair.passes import check_extensions
 from specahd.repair.staged_cases import stage_cases
 from specahd.routing.base import POOLS as ALL_POOLS
 from specahd.routing.base import AnyProblem, contracts
-from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
+from specahd.routing.pools import SUBSET_SEED, is_sampled, read_pool
 from specahd.runs.files import CHECKPOINT, POOLS, SANDBOX, TRAINING_TIMINGS
 from specahd.runs.journal import Journal, discard_empty_run, reopen_run
 from specahd.runs.reading import RunStatus, require_current
@@ -53,7 +54,7 @@ def make_training_cases(
 
     The pools are written first if they are missing.
     """
-    folder = prepare_pools(plan.problem, plan.pools)
+    folder = pool_folder(plan.problem, plan.pools)
     instances: list[Any] = []
     pools: dict[str, list[int]] = {}
     for pool in ALL_POOLS:
@@ -79,7 +80,7 @@ def subset_records(plan: "TrainingPlan") -> list[Record]:
     Older versions drew these subsets with the seed of the run. Without the record, a run of such a
     version is not resumed.
     """
-    folder = prepare_pools(plan.problem, plan.pools)
+    folder = pool_folder(plan.problem, plan.pools)
     drawn = any(is_sampled(folder, pool, getattr(plan.budget, pool)) for pool in POOLS)
     differ = drawn and plan.seed != SUBSET_SEED
     return [{"record": "subsets", "seed": SUBSET_SEED}] if differ else []
@@ -127,7 +128,8 @@ class TrainingPlan:
     settings
         Options of the search and of the coupling of the levels.
     pools
-        Directory of the instance pools, and the seed that they are generated with.
+        Directory of the instance pools and the seed that they are generated with, or the folder
+        of pools of one's own instances.
     """
 
     problem: AnyProblem
@@ -331,6 +333,8 @@ def run_training(
         else:
             save_cpu_seconds(directory, cpu_seconds() - began)
         summaries = evaluate_pools(plan.problem, cases, pools, executor, directory, observer)
+        if plan.pools.files is not None:
+            summaries = [replace(each, unit="") for each in summaries]
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_stop("Ctrl-C" if interrupted else _sentence(error))

@@ -13,8 +13,7 @@ from specahd.config import CONF_DIR, files, find_file
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.options import accepted_arguments
 from specahd.core.plain import convert
-from specahd.core.settings import POOLS_SEED, FleetOptions, Pools, TableOptions
-from specahd.routing import pools
+from specahd.core.settings import FleetOptions, TableOptions
 from specahd.routing.base import AnyProblem
 from specahd.routing.formats import stops
 from specahd.routing.formats.kinds import (
@@ -272,7 +271,8 @@ def _read(
             splits = chosen.splits and data.windows is None and data.demands.any()
             cure = " (split=true makes it one)" if splits else ""
             raise ConfigError(
-                f"{path} is a table for {found.lower()}, expected no problem={chosen.name}{cure}."
+                f"{path} is a table for {found.lower()}, expected problem={found.lower()}, got "
+                f"problem={chosen.name}{cure}."
             )
         return ProblemInstance(chosen, chosen.from_table(data, path))
     if kind is not None or given is not None:
@@ -368,44 +368,3 @@ def under_convention(found: ProblemInstance, path: Path, convention: str) -> Pro
         if len(set(map(asked.dumps, data.values()))) > 1:
             return ProblemInstance(asked, data[convention])
     raise ConfigError(f"{path} leaves no convention open, expected none.")
-
-
-def read_pool(
-    problem: AnyProblem | str,
-    pool: str,
-    directory: str | Path = "pools",
-    seed: int = POOLS_SEED,
-    count: int | None = None,
-) -> list[ProblemInstance]:
-    """Read a generated pool; write the pools of the problem first if they are missing.
-
-    Parameters
-    ----------
-    pool
-        ``lower_train``, ``upper_train``, ``selection``, ``validation`` or ``confirmation``.
-    directory
-        The directory of the pools.
-    seed
-        The seed that the pools are generated with.
-    count
-        Number of instances, the same ones at every call; None: all instances.
-
-    Raises
-    ------
-    ConfigError
-        There is no such pool, or the existing pools were made with another seed.
-    FileError
-        A file of the pools is missing or altered.
-
-    Examples
-    --------
-    >>> from specahd import api
-    >>> [instance.size for instance in api.read_pool("cvrp", "validation", pools, count=2)]
-    [200, 200]
-    """
-    resolved = make_problem(problem) if isinstance(problem, str) else problem
-    folder = pools.prepare_pools(resolved, Pools(str(directory), seed))
-    return [
-        ProblemInstance(resolved, data)
-        for data in pools.read_pool(resolved, folder, pool, count=count)
-    ]

@@ -57,8 +57,8 @@ def provenance(plan: Any) -> dict[str, Any]:
         "method": _maker(plan.method),
         "memory": {level.value: dict(memory.options) for level, memory in plan.memories.items()},
         "pools": {
-            "seed": plan.pools.seed,
-            "manifest": _digest(Path(plan.pools.dir) / plan.problem.name / MANIFEST),
+            **({"seed": plan.pools.seed} if plan.pools.files is None else {}),
+            "manifest": _digest(plan.pools.folder(plan.problem.name) / MANIFEST),
         },
     }
 

@@ -1,11 +1,12 @@
 """Training from a script: run a plan with the defaults of the command in a directory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from specahd.api.own_pools import split_instances
 from specahd.api.plans import Training, TrainingPlan, run_training
-from specahd.api.problems import make_problem, settings_of
+from specahd.api.problems import Source, make_problem, settings_of
 from specahd.config import files
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
@@ -14,7 +15,7 @@ from specahd.core.extras import require
 from specahd.core.program import Level
 from specahd.core.proposer import Proposer
 from specahd.core.ranges import check_range
-from specahd.core.settings import POOLS_SEED, Pools, Settings
+from specahd.core.settings import POOLS_SEED, SHARES, Pools, Settings
 from specahd.memory.memory import Memory
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
@@ -34,6 +35,8 @@ def train(
     execution: Execution | None = None,
     pools: str | Path = "pools",
     pools_seed: int = POOLS_SEED,
+    instances: Sequence[Source] | None = None,
+    shares: Sequence[float] = SHARES,
     resume: bool = False,
     observer: Observer | None = None,
 ) -> Training:
@@ -66,6 +69,10 @@ def train(
         Options of the execution of programs; None: two sandboxed processes on this machine.
     pools, pools_seed
         Directory of the instance pools and their seed. Missing pools are written there.
+    instances, shares
+        Your own instances, or their files and folders, in place of generated ones, and their
+        shares for the four pools (docs/how-to/own-instances.md). A table of stops needs its
+        options: pass ``api.read(path, capacity=...)``.
     resume
         Resume the interrupted run in ``out``. The other arguments must be the same, except that
         bounds on cost and tokens may be larger. Measurements after its last program are repeated.
@@ -111,6 +118,10 @@ def train(
         resolved = make_problem(problem, **chosen.options.get("problem", {}))
     allotted = load_budget(budget) if isinstance(budget, str) else budget
     memory = memory or chosen.memory or "structural"
+    own = None
+    if instances is not None:
+        wanted = Pools(str(pools), shares=list(shares))
+        own = Pools(files=str(split_instances(resolved, instances, wanted)))
     plan = TrainingPlan(
         problem=resolved,
         proposer=files.make_from("llm", proposer) if isinstance(proposer, str) else proposer,
@@ -123,7 +134,7 @@ def train(
         seed=seed,
         settings=settings or Settings(**chosen.options.get("search", {})),
         execution=execution or Execution(),
-        pools=Pools(str(pools), pools_seed),
+        pools=own or Pools(str(pools), pools_seed),
     )
     return run_training(plan, directory, heard, repeat=resume, longer=resume)
 

@@ -33,6 +33,7 @@ from specahd.core.settings import (
     TableOptions,
     Transfers,
     check_workers,
+    listed,
 )
 
 STUDIES = ("routing",)
@@ -102,9 +103,7 @@ class EvaluateConfig(RepairOptions):
     @property
     def instances(self) -> list[str]:
         """Files and folders of ``instance``; empty if it is not a text or a list of texts."""
-        given = self.instance if isinstance(self.instance, list) else [self.instance]
-        texts = all(isinstance(one, str) and one for one in given)
-        return given if texts else []
+        return listed(self.instance)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ library takes the same classes as arguments. Messages name values as options.
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from math import fsum
+from pathlib import Path
 from typing import Any
 
 from specahd.core.budget import Budget
@@ -35,14 +37,61 @@ class Accept(StrEnum):
 ACCEPTS = tuple(policy.value for policy in Accept)
 
 
-@dataclass(frozen=True, slots=True)
-class Pools:
-    """Folder of the instance pools, and the seed that generates them (``pools``).
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Options that a table of stops (CSV) does not state, such as the capacity.
+
+    The capacity has the unit of the demands, ``speed`` that of distances in one unit of time.
 
     Raises
     ------
     ConfigError
-        The seed is negative.
+        A value is out of its range.
+    """
+
+    capacity: float | None = option(
+        None, "of a table of stops with demands: what a vehicle carries", 1e-6, LARGEST_CAPACITY
+    )
+    matrix: str | None = option(
+        None, "of a table of stops: the file with the distances (CSV or .npy)"
+    )
+    ignore: str | None = option(None, "of a table of stops: columns to leave out, as phone,address")
+    split: bool = option(False, "of a table of stops: whether demands may be split")
+    speed: float | None = option(
+        None, "of a table with times: distance in one unit of time; null: 1", 1e-6, 1e6
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the options that are set."""
+        stated = [each.name for each in fields(TableOptions)]
+        return [name for name in stated if getattr(self, name) not in (None, False)]
+
+
+def listed(given: Any) -> list[str]:
+    """Return the texts of an option that takes one or a list; empty if it has anything else."""
+    texts = given if isinstance(given, list) else [given]
+    return texts if all(isinstance(one, str) and one for one in texts) else []
+
+
+SHARES = (0.3, 0.2, 0.2, 0.3)
+"""The default shares of one's own instances for the four pools of a training."""
+
+
+@dataclass(frozen=True)
+class Pools(TableOptions):
+    """Folder of the instance pools, and whose instances they hold (``pools``).
+
+    ``files`` are the instances to split, in files and folders, or the folder of pools that were
+    split before; None: instances are generated with ``seed``. The options of tables are for them.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
     """
 
     dir: str = option(
@@ -51,9 +100,45 @@ class Pools:
         effect=Effect.ACCESS,
     )
     seed: int = option(POOLS_SEED, "the seed that makes the pools, at least 0", 0)
+    # A file or folder, or a list of them; Hydra has no type for this.
+    files: Any = option(
+        None, "your own instances: a folder, a file, or several; null: generated", newer=True
+    )
+    shares: list[float] = option(
+        default_factory=lambda: list(SHARES),
+        words="shares of files: lower_train, upper_train, selection, validation",
+        newer=True,
+    )
+    near: float = option(
+        0.8, "equal stops that keep two files in one pool, 0.01 to 1", 0.01, 1, newer=True
+    )
 
     def __post_init__(self) -> None:
         check_options(self, "pools.")
+        if len(self.shares) != len(SHARES) or not all(0 < share < 1 for share in self.shares):
+            raise ConfigError(
+                f"Expected pools.shares to be {len(SHARES)} numbers between 0 and 1, one for each "
+                f"pool, got {list(self.shares)}."
+            )
+        if abs(fsum(self.shares) - 1) > 1e-6:
+            raise ConfigError(
+                f"Expected pools.shares to add up to 1, got {list(self.shares)}, "
+                f"{fsum(self.shares):.6g} together."
+            )
+        if self.files is not None and not self.places:
+            raise ConfigError(
+                "Expected pools.files to be a folder, a file, or a list of them, got "
+                f"{self.files!r}."
+            )
+
+    @property
+    def places(self) -> list[str]:
+        """Files and folders of ``files``."""
+        return listed(self.files)
+
+    def folder(self, problem: str) -> Path:
+        """Return the folder of prepared pools; ``files`` is that folder, if given."""
+        return Path(self.dir) / problem if self.files is None else Path(self.places[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,39 +319,6 @@ class SearchLimit:
 
     def __post_init__(self) -> None:
         check_options(self)
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """Options that a table of stops (CSV) does not state, such as the capacity.
-
-    The capacity has the unit of the demands, ``speed`` that of distances in one unit of time.
-
-    Raises
-    ------
-    ConfigError
-        A value is out of its range.
-    """
-
-    capacity: float | None = option(
-        None, "of a table of stops with demands: what a vehicle carries", 1e-6, LARGEST_CAPACITY
-    )
-    matrix: str | None = option(
-        None, "of a table of stops: the file with the distances (CSV or .npy)"
-    )
-    ignore: str | None = option(None, "of a table of stops: columns to leave out, as phone,address")
-    split: bool = option(False, "of a table of stops: whether demands may be split")
-    speed: float | None = option(
-        None, "of a table with times: distance in one unit of time; null: 1", 1e-6, 1e6
-    )
-
-    def __post_init__(self) -> None:
-        check_options(self)
-
-    @property
-    def given(self) -> list[str]:
-        """The names of the options that are set."""
-        return [each.name for each in fields(self) if getattr(self, each.name) not in (None, False)]
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,11 @@ class _Search(Struct, frozen=True):
 class _Pools(Struct, frozen=True):
     dir: str = ""
     seed: int = POOLS_SEED
+    files: str | None = None
+
+    def folder(self, problem: str) -> Path:
+        """Return the folder of the pools that a run used."""
+        return Path(self.dir) / problem if self.files is None else Path(self.files)
 
 
 class RunConfiguration(Struct, frozen=True):
@@ -143,6 +148,7 @@ CONTROL = "control"
 """The group of controls, and the option of a kind that says which control it is."""
 NO_CONTROL = "none"
 _PROGRAMS = "budget.programs"
+_FILES = "pools.files"
 _OPERATORS = "method.policy.operators"
 _SINGLE = "specahd.design.single.Single"
 
@@ -171,6 +177,13 @@ class RunKind:
             key: value
             for key, value in {**choices, **flatten(values)}.items()
             if not is_covered_by(key, _IRRELEVANT) and key.rpartition(".")[2] not in _CALLING
+        }
+        # One's own instances are told by the folder of their pools, generated ones by a seed.
+        told = "pools.seed" if options.get(_FILES) is None else _FILES
+        options = {
+            key: value
+            for key, value in options.items()
+            if key == told or not is_covered_by(key, ["pools"])
         }
         control, made_by = _control(options)
         options = {key: value for key, value in options.items() if key not in made_by}

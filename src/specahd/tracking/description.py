@@ -101,7 +101,7 @@ class Description:
         """
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
-        folder = Path(self._config.pools.dir) / self.choices["problem"]
+        folder = self._config.pools.folder(str(self.choices["problem"]))
         manifest = read_json(folder / "manifest.json", _LIMIT, dict[str, Any]) or {}
         pools = manifest.get("pools", {})
         tracked = dvc_hashes(Path())
@@ -117,7 +117,7 @@ class Description:
             used = list(pools[pool])[: getattr(self._config.budget, pool)]
             tags = {"mlflow.data.context": context, **({"dvc": out} if out else {})}
             dataset = Dataset(
-                name=f"{self.choices['problem']}/{pool}",
+                name=f"{folder.name}/{pool}",
                 digest=digest,
                 source_type="local",
                 source=json.dumps({"uri": (folder / pool).as_posix()}),

@@ -1,0 +1,218 @@
+"""Pools of one's own instances: files are read as ``solve`` reads them, and split."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from specahd.api.instance_files import refuse_named_twice
+from specahd.api.problems import ProblemInstance, Source, make_problem, read
+from specahd.config import find_file
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.settings import POOLS_SEED, Pools, TableOptions
+from specahd.routing import pools as on_disk
+from specahd.routing.base import AnyProblem
+from specahd.routing.formats.kinds import identify
+from specahd.routing.formats.text import digest, read_text
+from specahd.routing.verification import files
+
+_OPTION = re.compile(rf"(?<![\w.])({'|'.join(each.name for each in fields(TableOptions))})(?==)")
+"""An option of tables in a message, which has the name that it has in ``solve``."""
+
+
+def pool_folder(problem: AnyProblem, pools: Pools) -> Path:
+    """Return the folder of the pools of a training, which are prepared if they are missing.
+
+    Raises
+    ------
+    FileError
+        A file of ``pools.files`` cannot be read, or ``pools.dir`` is taken.
+    ConfigError
+        The pools were made with another seed or problem, there are too few files, or an option
+        does not fit them.
+    """
+    if pools.files is None:
+        return on_disk.prepare_pools(problem, pools)
+    folder = Path(pools.places[0])
+    if len(pools.places) == 1 and (folder / on_disk.MANIFEST).is_file():
+        made_for = on_disk.read_manifest(folder).get("problem")
+        if made_for != problem.name:
+            raise ConfigError(f"{folder} holds pools of {made_for}, not of {problem.name}.")
+        return folder
+    try:
+        found = list(read_files(pools.places, pools, problem))
+        return on_disk.split_pools(problem, [each for each, _ in found], pools)
+    except (FileError, ConfigError) as error:
+        raise type(error)(_OPTION.sub(r"pools.\1", str(error))) from None
+
+
+def read_files(
+    places: Iterable[str], options: TableOptions, problem: AnyProblem | None = None
+) -> Iterator[tuple[on_disk.Source, AnyProblem]]:
+    """Yield the instances of files, and of all files below folders, with their common problem.
+
+    Hidden files, solutions, and the file of ``options.matrix`` are left out of folders. Where
+    ``options.matrix`` is a folder, the distances of a table are in its file of the same name.
+
+    Parameters
+    ----------
+    problem
+        None: that of the first file.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read, or is no instance of the problem.
+    ConfigError
+        An option does not fit a file.
+    """
+    given = {each.name: getattr(options, each.name) for each in fields(TableOptions)}
+    matrix = None if options.matrix is None else Path(options.matrix)
+    given["ignore"] = options.ignore or ()
+    for path, file in _listed(places, matrix):
+        if matrix is not None and matrix.is_dir():
+            given["matrix"] = _matrix_of(path, matrix)
+        found = read(path, problem, **given)
+        problem = found.problem
+        yield on_disk.Source(found.data, file, digest(path)), problem
+
+
+def _listed(places: Iterable[str], matrix: Path | None) -> list[tuple[Path, str]]:
+    """Return the files, each with its name in the manifest: that in its folder."""
+    found: list[tuple[Path, str]] = []
+    for place in map(Path, map(find_file, places)):
+        if not place.is_dir():
+            found.append((place, place.name))
+            continue
+        inside = [path for path in files(place) if not _left_out(path, matrix)]
+        if not inside:
+            raise FileError(f"{place} holds no instance.")
+        found += [(path, path.relative_to(place).as_posix()) for path in inside]
+    refuse_named_twice([path for path, _ in found])
+    return found
+
+
+def _left_out(path: Path, matrix: Path | None) -> bool:
+    if matrix is not None and path.resolve().is_relative_to(matrix.resolve()):
+        return True
+    kind = identify(read_text(path))
+    return kind is not None and kind.solution
+
+
+def _matrix_of(path: Path, folder: Path) -> Path:
+    """Return the file of a folder that has a table's name, with any ending."""
+    found = [each for each in files(folder) if each.stem == path.stem]
+    if len(found) != 1:
+        raise FileError(
+            f"{folder} holds {len(found)} files named {path.stem}, expected one, with the "
+            f"distances of {path}."
+        )
+    return found[0]
+
+
+def split_instances(problem: AnyProblem, instances: Sequence[Source], pools: Pools) -> Path:
+    """Write pools of instances, or of files with their instances; return their folder.
+
+    Raises
+    ------
+    ConfigError
+        There are too few instances, or one is of another problem.
+    FileError
+        A file cannot be read.
+    """
+    sources = []
+    for each in instances:
+        if isinstance(each, ProblemInstance):
+            if each.problem.name != problem.name:
+                raise ConfigError(
+                    f"Expected instances of {problem.name}, got {each.name} of {each.problem.name}."
+                )
+            sources.append(on_disk.Source(each.data))
+        else:
+            sources += [one for one, _ in read_files([str(each)], pools, problem)]
+    return on_disk.split_pools(problem, sources, pools)
+
+
+def describe_instances(instances: Sequence[Any]) -> str:
+    """Return what a pool of one's own instances holds, in words."""
+    parts = [f"{len(instances)} instances of {_range([each.size for each in instances])} stops"]
+    # As many stops as have room in a vehicle, on average.
+    loads = [
+        each.size / max(1.0, each.demands.sum() / each.capacity)
+        for each in instances
+        if getattr(each, "demands", np.zeros(1)).any()
+    ]
+    widths = []
+    for windows in (getattr(each, "windows", None) for each in instances):
+        if windows is not None:
+            day = max(windows.due[0] - windows.ready[0], 1e-9)
+            widths.append(100 * np.median(np.minimum(windows.due - windows.ready, day)[1:]) / day)
+    spreads = [each.spread / getattr(each, "parts", 1) for each in instances]
+    parts += [f"{_range(loads)} in a full vehicle"] if loads else []
+    parts += [f"windows of {_range(widths)}% of the day"] if widths else []
+    return ", ".join([*parts, f"{_range(spreads)} from their centre"])
+
+
+def _range(values: Sequence[float]) -> str:
+    least, most = (f"{value:,.3g}" for value in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
+
+
+def describe_copies(folder: Path) -> str:
+    """Return how many files the pools of a folder come from, and how many are near copies."""
+    sources = on_disk.read_manifest(folder)["sources"]
+    named = Counter(source["name"] for source in sources)
+    groups = Counter(
+        source["group"] for source in {each["name"]: each for each in sources}.values()
+    )
+    equal = len(sources) - len(named)
+    near = sum(count - 1 for count in groups.values())
+    return (
+        f"{len(sources)} instances: {equal} left out as equal to another, "
+        f"{near} near copies of another, in the same pool."
+    )
+
+
+def read_pool(
+    problem: AnyProblem | str,
+    pool: str,
+    directory: str | Path = "pools",
+    seed: int = POOLS_SEED,
+    count: int | None = None,
+) -> list[ProblemInstance]:
+    """Read a pool; generate the pools of the problem first if they are missing.
+
+    Parameters
+    ----------
+    pool
+        ``lower_train``, ``upper_train``, ``selection``, ``validation`` or ``confirmation``.
+    directory
+        The directory of the pools, or the folder of pools of one's own instances.
+    seed
+        The seed that the pools are generated with.
+    count
+        Number of instances, the same ones at every call; None: all instances.
+
+    Raises
+    ------
+    ConfigError
+        There is no such pool, or the existing pools were made with another seed.
+    FileError
+        A file of the pools is missing or altered.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> [instance.size for instance in api.read_pool("cvrp", "validation", pools, count=2)]
+    [200, 200]
+    """
+    resolved = make_problem(problem) if isinstance(problem, str) else problem
+    own = (Path(directory) / on_disk.MANIFEST).is_file()
+    wanted = Pools(files=str(directory)) if own else Pools(str(directory), seed)
+    folder = pool_folder(resolved, wanted)
+    found = on_disk.read_pool(resolved, folder, pool, count=count)
+    return [ProblemInstance(resolved, data) for data in found]
