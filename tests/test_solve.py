@@ -22,7 +22,7 @@ from commands import call, run, start
 from specahd import __main__, api
 from specahd.config import SAMPLES
 from specahd.config.words import output_names, quote_files
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, UserError
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
@@ -179,9 +179,11 @@ def test_a_driver_gets_a_table_and_the_record_says_what_decided_it(place):
     words = [file.name, "capacity=1.5", "speed=8.3", "ignore=phone", "repairs=100"]
     done = call("solve", *words, "out=routes.csv", cwd=place)
     assert "tour=1.csv is not in UTF-8 and was read as Windows-1252" in done.stderr
-    head, *lines = (place / "routes.csv").read_text().splitlines()
-    assert head.startswith("vehicle,order,name,arrival,wait,start,departure,quantity,load,dist")
-    assert {line.split(",")[2] for line in lines} == {"dépôt", "Süd", "Nord"}
+    head, *lines = (place / "routes.csv").read_text("utf-8-sig").splitlines()
+    # As the table is written, so that the same spreadsheet reads it.
+    assert head.startswith("vehicle;order;name;arrival;wait;start;departure;quantity;load;dist")
+    assert {line.split(";")[7] for line in lines} == {"0", "0,5", "1,5"}
+    assert {line.split(";")[2] for line in lines} == {"dépôt", "Süd", "Nord"}
     record = json.loads((place / "routes.json").read_text())
     assert sorted(record["routes"]) == [["Nord"], ["Süd"]]
     assert record["vehicles"] == 2
@@ -206,7 +208,7 @@ def test_one_plan_is_written_in_several_formats_and_takes_few_vehicles(place):
     solution = (place / "a plan.sol").read_text().splitlines()
     routes = [line.split(": ")[1].split() for line in solution[:-1]]
     assert routes == record["routes"]
-    rows = csv.DictReader((place / "plan.csv").read_text().splitlines())
+    rows = csv.DictReader((place / "plan.csv").read_text("utf-8-sig").splitlines())
     visits = [row["name"] for row in rows if row["name"] != "depot"]
     assert visits == [name for route in routes for name in route]
     assert (place / "plan.svg").read_text().startswith("<?xml")
@@ -215,6 +217,66 @@ def test_one_plan_is_written_in_several_formats_and_takes_few_vehicles(place):
     written = [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()[-4:]]
     assert written == ["plan.csv", "a plan.sol", "record.json", "plan.svg"]
     assert not list(place.glob("*plan.json"))
+
+
+def test_endings_name_files_beside_the_first_and_in_the_folder_of_a_run(place):
+    text = "name;lon;lat;demand\nDepot;13,4;52,5;\n=1+1;13,5;52,6;2,5\nKöln;13,3;52,4;1\n"
+    (place / "stopps.csv").write_text(text)
+    options = ["stopps.csv", "capacity=3", "repairs=100"]
+    done = call(
+        "solve", *options, "out=touren/plan.a.sol,.csv,.geojson,.html,.svg,.json", cwd=place
+    )
+    assert done.returncode == 2
+    (place / "touren").mkdir()
+    done = call(
+        "solve", *options, "out=touren/plan.a.sol,.csv,.geojson,.html,.svg,.json", cwd=place
+    )
+    written = [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()[-6:]]
+    endings = ("sol", "csv", "geojson", "html", "svg", "json")
+    assert written == [f"touren/plan.a.{ending}" for ending in endings]
+    assert sorted(path.name for path in (place / "touren").iterdir()) == sorted(
+        f"plan.a.{ending}" for ending in endings
+    )
+    record = json.loads((place / "touren" / "plan.a.json").read_text())
+    content = (place / "touren" / "plan.a.csv").read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(content.decode("utf-8-sig").splitlines(), delimiter=";"))
+    assert [row["name"] for row in rows if row["order"] == "1"] == [
+        "'=1+1" if route == ["=1+1"] else route[0] for route in record["routes"]
+    ]
+    assert [visit["name"] for vehicle in record["visits"] for visit in vehicle] == [
+        row["name"].removeprefix("'") for row in rows
+    ]
+    assert '<td class="left">Köln</td>' in (place / "touren" / "plan.a.html").read_text()
+    assert not (place / "solutions").exists()
+    # Each of the files is a solution to start from.
+    for ending in ("csv", "json", "geojson", "sol"):
+        given = api.read(place / "stopps.csv", capacity=3)
+        start = api.solve(given, repairs=0, incumbent=place / "touren" / f"plan.a.{ending}")
+        assert start.incumbent_cost == record["cost"]
+    call("solve", *options, "out=[.html]", cwd=place)
+    [folder] = (place / "solutions").iterdir()
+    assert {path.name for path in folder.glob("stopps.*")} == {
+        "stopps.html", "stopps.sol", "stopps.json",
+    }  # fmt: skip
+
+
+def test_a_solution_is_written_to_all_files_or_to_none(place):
+    solved = api.solve(place / "my.vrp", repairs=10)
+    assert solved.write(place / "a.sol", place / "a.json", place / "a.html") == place / "a.sol"
+    record = json.loads((place / "a.json").read_text())
+    assert (record["cost"], record["repairs"] >= 10) == (solved.cost, True)
+    assert (place / "a.html").read_text().startswith("<!doctype html>")
+    for wrong, sentence in (
+        (
+            "b.xlsx",
+            r"to end in \.sol, \.csv, \.geojson, \.json, \.html, \.png, \.pdf or \.svg, got",
+        ),
+        ("nowhere/b.csv", "Cannot write .*nowhere"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            solved.write(place / "b.sol", place / "b.png", place / wrong)
+        assert not list(place.glob("*b.*"))
 
 
 @pytest.mark.integration
@@ -375,6 +437,13 @@ def test_a_file_may_stand_without_its_option(tmp_path, monkeypatch):
     assert quote_files(["out=[a/b.sol,c.csv]"]) == several
     for text in ("a.sol,b.csv", "[a.sol, b.csv]", "['a.sol',\"b.csv\"]"):
         assert output_names(text) == ["a.sol", "b.csv"]
+    assert quote_files(["out=a/b.sol,.csv"]) == ["out='a/b.sol,.csv'", "hydra.run.dir='a'"]
+    # The folder of a run is one of its own, also of each job.
+    for several in ("[.sol,.csv]", ".html"):
+        assert quote_files([f"out={several}"]) == [f"out='{several}'"]
+        assert quote_files([f"out={several}", "-m"]) == [f"out='{several}'", "-m"]
+    with pytest.raises(ConfigError, match="each job would write this file"):
+        quote_files(["out=[a.sol,.csv]", "-m"])
     # A comma in the name of one file.
     assert output_names("a,b.sol") == ["a,b.sol"]
     assert quote_files(["out=null", "-m"]) == ["out=null", "-m"]

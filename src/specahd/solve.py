@@ -14,18 +14,17 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from specahd.api.output_files import PICTURES, STATISTICS, OutputFiles, SolutionWriter
+from specahd.api.output_files import SolutionWriter, write_results
 from specahd.api.problems import ProblemInstance, read, under_convention, with_fleet
-from specahd.api.solutions import expect_ending
+from specahd.api.solutions import PICTURES, RECORD, early_endings, expect_ending
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory, with_folders
 from specahd.config.process import exit_on_interrupt
 from specahd.config.solving import check_output_path, result_inputs
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group
-from specahd.config.words import output_names, quote_files
+from specahd.config.words import is_ending, output_names, quote_files
 from specahd.core.errors import ConfigError
-from specahd.core.extras import require
 from specahd.core.folders import display_path, safe_file_name
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import FleetOptions, SearchLimit
@@ -49,7 +48,8 @@ def solve(config: DictConfig) -> None:
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
     progress, waiting = ProgressObserver(), ExitStack()
     # Once the search begins, its own line tells how far it is.
-    writer = SolutionWriter(files.solutions, line, interrupts, waiting.close)
+    early = [path for path in files if path.suffix in early_endings(instance.problem)]
+    writer = SolutionWriter(early, line, interrupts, waiting.close)
     # From here on, a signal ends the search, and the best solution is still written.
     with interrupts.deferred(), waiting:
         waiting.enter_context(progress.reporting())
@@ -67,13 +67,14 @@ def solve(config: DictConfig) -> None:
             )
         except KeyboardInterrupt:
             # The second signal.
-            raise KeyboardInterrupt(_interrupted(files.solutions[0], writer.wrote)) from None
+            raise KeyboardInterrupt(_interrupted(early[0], writer.wrote)) from None
         finally:
             line.close()
         details = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
-        print_summary(solved.statistics(), config.target, files.write(solved, details))
+        write_results(solved, files, details)
+        print_summary(solved.statistics(), config.target, files)
     if interrupts.pressed:
-        raise KeyboardInterrupt(_interrupted(files.solutions[0], True))
+        raise KeyboardInterrupt(_interrupted(early[0], True))
 
 
 def _interrupted(out: Path, wrote: bool) -> str:
@@ -96,44 +97,43 @@ def _instance(config: DictConfig) -> ProblemInstance:
     return with_fleet(found, FleetOptions(**limits))
 
 
-def _output_files(config: DictConfig, instance: ProblemInstance) -> OutputFiles:
-    """Return the files that ``out`` and ``plot`` name, in folders that exist."""
-    if config.out is None:
-        [ending, *_] = instance.problem.endings
-        name = f"{safe_file_name(instance.name, 'solution')}{ending}"
-        solutions, pictures, statistics = [run_directory() / name], [], []
-    else:
-        named = [Path(name).absolute() for name in output_names(config.out)]
-        pictures = [path for path in named if path.suffix in PICTURES]
-        statistics = [path for path in named if path.suffix == STATISTICS]
-        solutions = [path for path in named if path not in (*pictures, *statistics)]
-        if not solutions:
-            raise ConfigError(
-                f"Expected out to name a solution ({', '.join(instance.problem.endings)}, .csv) "
-                f"besides other files, got {config.out}."
-            )
-    for path in solutions:
-        expect_ending(path, instance.problem, instance.data)
-    statistics = statistics or [solutions[0].with_suffix(STATISTICS)]
-    options = dict.fromkeys([*solutions, *statistics, *pictures], "out")
+def _output_files(config: DictConfig, instance: ProblemInstance) -> list[Path]:
+    """Return the files that ``out`` and ``plot`` name, in folders that exist.
+
+    There is always a file that is written during the search, and a ``.json`` file.
+    """
+    problem = instance.problem
+    given = [] if config.out is None else output_names(config.out)
+    named = [Path(name).absolute() for name in given if not is_ending(name)]
+    own = run_directory() / safe_file_name(instance.name, "solution")
+    stem = named[0].with_suffix("") if named else own
+    files = [
+        stem.with_name(stem.name + name) if is_ending(name) else Path(name).absolute()
+        for name in given
+    ]
+    if not any(path.suffix in early_endings(problem) for path in files):
+        files.append(stem.with_name(stem.name + problem.endings[0]))
+    if not any(path.suffix == RECORD for path in files):
+        files.append(stem.with_name(stem.name + RECORD))
+    for path in files:
+        expect_ending(path, problem, instance.data)
+    options = dict.fromkeys(files, "out")
     if config.plot is not None:
         picture = Path(config.plot).absolute()
         if picture.suffix not in PICTURES:
             raise ConfigError(
                 f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
             )
+        expect_ending(picture, problem, instance.data)
         options[picture] = "plot"
-        pictures.append(picture)
-    if pictures:
-        require("plot", "A picture")
-    if len(options) < len(solutions) + len(statistics) + len(pictures):
+        files.append(picture)
+    if len(options) < len(files):
         raise ConfigError(f"Expected out and plot to name each file once, got {config.out}.")
-    if config.out is None:
-        # Its folder is made by this run, and holds nothing yet.
-        options = {path: option for path, option in options.items() if option == "plot"}
     for path, option in options.items():
-        check_output_path(option, config, str(path))
-    return OutputFiles(solutions, statistics, pictures)
+        # The folder of a run is made by it, and holds nothing yet.
+        if named or option == "plot":
+            check_output_path(option, config, str(path))
+    return files
 
 
 def main() -> int:

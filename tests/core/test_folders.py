@@ -9,6 +9,7 @@ from specahd.core.folders import (
     make_new_folder,
     safe_file_name,
     write_atomically,
+    write_together,
 )
 
 
@@ -60,6 +61,17 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(WriteError, match=r"Cannot write .*folder: Is a directory"):
         write_atomically(tmp_path / "folder", "text")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file.json", "folder"]
+
+
+def test_files_of_one_result_are_all_written_or_none(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    write_together({one: "old", two: b"old"})
+    (tmp_path / "folder").mkdir()
+    for last in (tmp_path / "folder", tmp_path / "nowhere" / "file"):
+        with pytest.raises(WriteError, match=last.name):
+            write_together({one: "new", two: "new", last: "new"})
+        assert (one.read_text(), two.read_text()) == ("old", "old")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "one", "two"]
 
 
 def test_a_planted_link_is_not_followed(tmp_path):

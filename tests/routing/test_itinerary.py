@@ -15,7 +15,8 @@ PLANE = "name,x,y,demand,ready,due,service\nb,6,8,6,60,90,2\nhome,0,0,,5,400,3\n
 
 
 def rows(instance, routes, ending=".csv"):
-    return list(csv.DictReader(io.StringIO(itinerary.FORMATS[ending](instance.data, routes))))
+    text = itinerary.FORMATS[ending](instance.data, routes)
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
 
 
 def read(tmp_path, text, **options):
@@ -142,6 +143,8 @@ def test_a_map_of_a_plane_is_refused(data, tmp_path):
     )
     with pytest.raises(ConfigError, match=r"the columns lon and lat for .*x\.geojson"):
         solution.write(tmp_path / "x.geojson")
-    assert solution.write(tmp_path / "x.csv").read_text().startswith("vehicle,order,name,quantity")
+    # The byte order mark tells a spreadsheet that letters are in UTF-8.
+    content = solution.write(tmp_path / "x.csv").read_bytes()
+    assert content.startswith(b"\xef\xbb\xbfvehicle,order,name,quantity")
     assert repr(solution) == "<Solution of tiny: cvrp, cost 206, 2 routes>"
     assert repr(api.read(data / "tiny.vrp")) == "<tiny: cvrp of size 5>"

@@ -1,48 +1,36 @@
-"""The files that ``solve`` writes: a solution in several formats, its statistics, and pictures."""
+"""The files that ``solve`` writes: the solution during the search, and all at its end."""
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specahd.api.solutions import Solution
+from specahd.api.solutions import RECORD, Solution
 from specahd.api.solving import Solved
-from specahd.core.folders import write_errors
+from specahd.core.folders import write_together
 from specahd.core.interrupts import Interrupts
-from specahd.core.journal import write_json
+from specahd.core.journal import json_text
 from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.tracking.solving import SolvingLine
 
-PICTURES = (".png", ".pdf", ".svg")
-STATISTICS = ".json"
 KEEP_SECONDS = 5.0
 """Shortest pause between two writes of the solution, in seconds."""
 _WRITING_SHARE = 20
 """Shortest pause after a write, as a multiple of the seconds that the write took."""
 
 
-@dataclass(frozen=True)
-class OutputFiles:
-    """The files of a result: solutions in several formats, its statistics, and pictures."""
+def write_results(solved: Solved, files: Sequence[Path], details: dict[str, Any]) -> None:
+    """Write all files of a result, or none; the ``.json`` ones hold the details too.
 
-    solutions: Sequence[Path]
-    statistics: Sequence[Path]
-    pictures: Sequence[Path]
-
-    def write(self, solved: Solved, details: dict[str, Any]) -> list[Path]:
-        """Write all files, and return them."""
-        for path in self.solutions:
-            solved.write(path)
-        for path in self.statistics:
-            write_json(path, {**solved.statistics(), "routes": solved.named_routes, **details})
-        for path in self.pictures:
-            with write_errors(path), warnings.catch_warnings():
-                # The font has no sign for some letters of a name.
-                warnings.filterwarnings("ignore", "Glyph")
-                solved.plot().savefig(path)
-        return [*self.solutions, *self.statistics, *self.pictures]
+    Raises
+    ------
+    WriteError
+        A file cannot be written.
+    """
+    record = json_text({**solved.record(), **details})
+    write_together(
+        {path: record if path.suffix == RECORD else solved.content(path.suffix) for path in files}
+    )
 
 
 class SolutionWriter:
@@ -69,8 +57,7 @@ class SolutionWriter:
         self._waiting |= moment.better
         began = time.monotonic()
         if self._waiting and began >= self._next:
-            for path in self._files:
-                solution.write(path)
+            solution.write(*self._files)
             self.wrote = True
             done = time.monotonic()
             self._next = done + max(KEEP_SECONDS, _WRITING_SHARE * (done - began))

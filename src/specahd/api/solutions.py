@@ -1,20 +1,29 @@
 """A solution: its routes and cost, its files, its picture."""
 
+import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from specahd.core.errors import ConfigError
-from specahd.core.folders import write_atomically
+from specahd.core.extras import require
+from specahd.core.folders import write_together
+from specahd.core.journal import json_text
 from specahd.repair.cases import Case
 from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
 from specahd.routing import itinerary
 from specahd.routing.base import AnyProblem
+from specahd.routing.distances import LARGEST_MATRIX
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+RECORD = ".json"
+PAGE = ".html"
+PICTURES = (".png", ".pdf", ".svg")
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,43 +99,78 @@ class Solution:
         """Return the texts of the solution's files, by their endings such as ``.sol``."""
         return dict(self.problem.solution_files(self.name, self.data, self.cost))
 
-    def write(self, path: str | Path) -> Path:
-        """Write the solution to a file, in the format of its ending.
+    def record(self) -> dict[str, Any]:
+        """Return what the ``.json`` file holds: cost, routes by name, and the stops as in a CSV.
+
+        Above :data:`LARGEST_MATRIX` nodes, ``visits`` are left out.
+        """
+        found = {
+            "instance": self.name,
+            "problem": self.problem.name,
+            "size": int(self.case.instance.size),
+            "cost": self.cost,
+            "vehicles": len(self.routes),
+            "routes": self.named_routes,
+        }
+        if self.case.instance.size < LARGEST_MATRIX:
+            found["visits"] = [[row for _, row in vehicle] for vehicle in self.visits()]
+        return found
+
+    def write(self, path: str | Path, *more: str | Path) -> Path:
+        """Write the solution to one or several files, each in the format of its ending.
 
         Parameters
         ----------
-        path
-            Path that ends in ``.sol``, or for a TSP in ``.tour``. A ``.csv`` holds the stops of
-            each vehicle. So does a ``.geojson``, for coordinates in degrees.
+        path, more
+            Paths that end in ``.sol``, or for a TSP in ``.tour``: the routes; ``.csv``: the stops
+            of each vehicle; ``.geojson``: the same, for coordinates in degrees; ``.json``: cost,
+            routes and stops; ``.html``: a page with a map and each vehicle's stops and times;
+            ``.png``, ``.svg`` or ``.pdf``: a picture.
 
         Returns
         -------
         Path
-            The file. The write is atomic.
+            The first file. All of them are written, or none.
 
         Raises
         ------
         ConfigError
             This instance has no file with that ending.
         WriteError
-            The file cannot be written.
+            A file cannot be written.
 
         Examples
         --------
         >>> from specahd import api
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
-        >>> solution.write("tiny.sol").read_text().splitlines()[0]
+        >>> solution.write("tiny.sol", "tiny.html").read_text().splitlines()[0]
         'Route #1: 3 1'
         """
-        path = Path(path)
-        instance = self.case.instance
-        expect_ending(path, self.problem, instance)
-        if path.suffix in itinerary.FORMATS:
-            text = itinerary.FORMATS[path.suffix](instance, self.routes)
-        else:
-            text = self.files()[path.suffix]
-        write_atomically(path, text)
-        return path
+        paths = [Path(each) for each in (path, *more)]
+        for each in paths:
+            expect_ending(each, self.problem, self.case.instance)
+        write_together({each: self.content(each.suffix) for each in paths})
+        return paths[0]
+
+    def content(self, ending: str) -> str | bytes:
+        """Return the content of the file of an ending that :func:`expect_ending` accepts."""
+        if ending in itinerary.FORMATS:
+            return itinerary.FORMATS[ending](self.case.instance, self.routes)
+        if ending == RECORD:
+            return json_text(self.record())
+        if ending == PAGE:
+            # Imported on demand, since few solutions get a page.
+            from specahd.reporting.route_page import route_page
+
+            return route_page(self.case.instance, self.routes, self.cost)
+        if ending in PICTURES:
+            image = io.BytesIO()
+            with warnings.catch_warnings():
+                # The font has no sign for some letters of a name.
+                warnings.filterwarnings("ignore", "Glyph")
+                self.plot().savefig(image, format=ending[1:])
+            return image.getvalue()
+        return self.files()[ending]
 
     def plot(self) -> "Figure":
         """Draw the routes before and after; edges that differ are coloured.
@@ -177,21 +221,32 @@ class Repaired(Solution):
         return self.repair.failed
 
 
+def early_endings(problem: AnyProblem) -> tuple[str, ...]:
+    """Return the endings of files with the routes alone, which are written during a search."""
+    return (*problem.endings, *itinerary.FORMATS)
+
+
 def expect_ending(path: Path, problem: AnyProblem, instance: Any) -> None:
     """Check that a file's ending names a format of the instance's solutions.
 
     Raises
     ------
     ConfigError
-        The ending is wrong. The message lists the endings, or names what the instance lacks.
+        The ending is wrong, or its format needs what the instance or the installation lacks. The
+        message lists the endings, or names what is lacking.
     """
-    endings = (*problem.endings, *itinerary.FORMATS)
-    if path.suffix not in endings:
+    accepted = (*early_endings(problem), RECORD, PAGE, *PICTURES)
+    if path.suffix not in accepted:
         raise ConfigError(
-            f"Expected a solution of {problem.name} to end in {' or '.join(endings)}, got {path}."
+            f"Expected a solution of {problem.name} to end in {', '.join(accepted[:-1])} or "
+            f"{accepted[-1]}, got {path}."
         )
     if path.suffix == itinerary.GEOJSON:
         instance.labels.expect_degrees(path)
+    if path.suffix == PAGE and instance.size >= LARGEST_MATRIX:
+        raise ConfigError(f"Expected at most {LARGEST_MATRIX:,} nodes for a page, got {path}.")
+    if path.suffix in PICTURES:
+        require("plot", "A picture")
 
 
 def routes(solution: Sequence[Any]) -> Sequence[Any]:

@@ -191,6 +191,10 @@ class Solved(Solution):
             "history": [[round(seconds, 3), *rest] for seconds, *rest in self.history],
         }
 
+    def record(self) -> dict[str, Any]:
+        """Return what the ``.json`` file holds: also the statistics of the search."""
+        return {**self.statistics(), **super().record()}
+
     def plot(self) -> "Figure":
         """Draw the routes before and after, and the cost over time.
 

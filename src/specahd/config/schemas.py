@@ -130,7 +130,9 @@ class SolveConfig(SearchLimit, TableOptions, FleetOptions):
         None, "the Ray cluster where they are: HOST:PORT or auto; null: here"
     )
     convention: str | None = option(None, "how files measure distances that leave it open")
-    out: str | None = option(None, "files, as plan.sol or plan.sol,plan.csv; null: a new folder")
+    out: str | None = option(
+        None, "files or endings: plan.sol, plan.sol,.csv,.html; null: a new folder"
+    )
     plot: str | None = option(
         None, "a picture of routes and cost: a file ending in .png, .pdf or .svg"
     )

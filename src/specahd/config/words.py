@@ -40,33 +40,40 @@ def quote_files(words: Sequence[str]) -> list[str]:
         value = find_file(value) if option == "instance" else value
         path = value.strip("'\"")
         names_file = option in _FILES and path not in ("", "null")
-        text = (names_file and not sweeping) or option == _LIST
+        # Files of a run's own folder are different ones for each job of a sweep.
+        named = [each for each in output_names(path) if not is_ending(each)]
+        in_folder = option == "out" and not named
+        text = (names_file and (not sweeping or in_folder)) or option == _LIST
         # Hydra reads lists and references itself; quoted words stay as they are.
         to_quote = text and path == value and path != "null" and "${" not in path
         swept = "$" in path or ("," in path and path[0] != "[")
-        if names_file and sweeping and option in _WRITTEN and not swept:
+        if names_file and sweeping and option in _WRITTEN and not swept and not in_folder:
             raise ConfigError(f"Expected no {word} with -m: each job would write this file.")
         options_and_files.append(f"{option}={quote(path)}" if to_quote else word)
         if option == "instance":
             instances.append(path)
-        if option == "out" and names_file:
+        if option == "out" and names_file and named:
             # A named output file needs no run folder.
-            options_and_files.append(
-                f"hydra.run.dir={quote(str(Path(output_names(path)[0]).parent))}"
-            )
+            options_and_files.append(f"hydra.run.dir={quote(str(Path(named[0]).parent))}")
     if len(files) + len(instances) > 1:
         raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
     return [*(f"instance={quote(file)}" for file in files), *options_and_files]
 
 
 def output_names(text: str) -> list[str]:
-    """Return the files that the option ``out`` names: ``[a.sol,b.csv]``, ``a.sol,b.csv`` or one.
+    """Return the files or endings that the option ``out`` names: ``[a.sol,b.csv]``, ``a.sol,.csv``.
 
-    A comma separates files only if every part has an ending.
+    A comma separates files only if every part has or is an ending.
     """
     listed = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
     names = [name.strip().strip("'\"") for name in listed.split(",")]
-    return names if listed != text or all(Path(name).suffix for name in names) else [text]
+    several = listed != text or all(Path(name).suffix or is_ending(name) for name in names)
+    return names if several else [text]
+
+
+def is_ending(name: str) -> bool:
+    """Return whether a name is an ending alone, such as ``.csv``."""
+    return name.startswith(".") and not Path(name).suffix and Path(name).name == name
 
 
 def quote(word: str) -> str:

@@ -45,10 +45,11 @@ def spreadsheet_cell(value: object) -> object:
     return f"'{text}" if formula else text
 
 
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
+def csv_text(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return rows as CSV, with cells that no spreadsheet runs as formulas."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(map(spreadsheet_cell, row) for row in rows)
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerows(map(spreadsheet_cell, row) for row in rows)
     return text.getvalue()
 
 

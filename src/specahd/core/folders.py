@@ -5,8 +5,9 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import EISDIR
 from pathlib import Path
 
 from specahd.core.errors import WriteError
@@ -99,18 +100,37 @@ def write_atomically(path: Path, text: str | bytes) -> None:
     WriteError
         The disk is full or read-only.
     """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
-    with write_errors(path):
-        # A new file of an unforeseeable name: nobody can put a link in its place.
-        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(text.encode() if isinstance(text, str) else text)
-            draft.replace(path)
-        except BaseException:
+    write_together({path: text})
+
+
+def write_together(files: Mapping[Path, str | bytes]) -> None:
+    """Write files as :func:`write_atomically` does; none of them if one cannot be written.
+
+    Raises
+    ------
+    WriteError
+        The disk is full or read-only, or a folder has the name of a file.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for path, text in files.items():
+            with write_errors(path):
+                if path.is_dir():
+                    raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+                draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+                # A new file of an unforeseeable name: nobody can put a link in its place.
+                number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+                drafts[path] = draft
+                with os.fdopen(number, "wb") as file:
+                    file.write(text.encode() if isinstance(text, str) else text)
+        for path, draft in drafts.items():
+            with write_errors(path):
+                draft.replace(path)
+    except BaseException:
+        for draft in drafts.values():
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-            raise
+        raise
 
 
 def exists(path: Path) -> bool:

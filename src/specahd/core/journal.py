@@ -32,7 +32,12 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
     WriteError
         The disk is full or read-only.
     """
-    write_atomically(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+    write_atomically(path, json_text(values))
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    """Return the text of a JSON file, the same one for the same values."""
+    return json.dumps(values, indent=2, sort_keys=True) + "\n"
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:

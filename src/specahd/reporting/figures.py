@@ -8,8 +8,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby, pairwise
-from math import atan2, fsum
-from statistics import mean
+from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specahd.core.display import visible
@@ -17,6 +16,7 @@ from specahd.core.extras import require
 from specahd.core.program import Level, Outcome
 from specahd.reporting.aggregates import best_score_curve, convergence_band
 from specahd.reporting.family import Member
+from specahd.reporting.maps import COLOURS, Point, around_depot, names_with_room
 from specahd.runs.reading import Run
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ _PANEL = (3.4, 2.4)
 _WIDTH = 5.2
 """Width in inches of a figure about one run."""
 _DOTS_PER_INCH = 150
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Okabe and Ito's colours, distinguishable for colour-blind people."""
-_BLUE, _ORANGE, *_ = _COLOURS
+_BLUE, _ORANGE, *_ = COLOURS
 _OF_LEVEL = {Level.LOWER: _BLUE, Level.UPPER: _ORANGE}
 _DASHES = ("-", "--", ":", "-.")
 """Line styles in addition to colours, so that lines differ in grey print."""
@@ -47,15 +45,12 @@ _CROWD = 2_000
 """Number of stops above which dots and lines get smaller, to cover the same area."""
 _MOST_NAMES, _FEW_NAMES = 60, 20
 """Most nodes that are named, and that are named in a larger font."""
-_LONGEST_NAME = 24
 _MAP = 330
 """Width of a panel with routes, in points."""
 _MOST_LEGEND = 16
 """Most routes that the legend lists."""
 OUTLINES = 8
 """Number of regions, the first ones, with drawn outlines."""
-
-Point = Sequence[float]
 
 
 class Drawing(NamedTuple):
@@ -353,7 +348,7 @@ def _svg(figure: "Figure") -> str:
 
 def _style(number: int) -> dict[str, Any]:
     return {
-        "color": _COLOURS[number % len(_COLOURS)],
+        "color": COLOURS[number % len(COLOURS)],
         "linestyle": _DASHES[number % len(_DASHES)],
         # In grey only the dashes differ, and they repeat sooner than the colours.
         "marker": _SIGNS[number // len(_DASHES) % len(_SIGNS)],
@@ -514,30 +509,11 @@ def _add_segments(panel: "Axes", ends: Sequence[tuple[Point, Point]], **style: A
 
 
 def _draw_names(panel: "Axes", coords: Sequence[Point], names: Sequence[str]) -> None:
-    """Write the names of the nodes beside them; names at one place are one text.
-
-    A name that would cover one before it is left out. Sizes are estimated, in points.
-    """
-    places: dict[tuple[float, float], list[str]] = {}
-    for (x, y), name in zip(coords, names, strict=True):
-        places.setdefault((x, y), []).append(visible(name))
+    """Write the names of the nodes beside them, as far as there is room; sizes are in points."""
     size = 8 if len(names) <= _FEW_NAMES else 6
-    left, right = min(x for x, _ in places), max(x for x, _ in places)
-    low, high = min(y for _, y in places), max(y for _, y in places)
-    scale = _MAP / max(right - left, high - low, 1e-12)
-    taken: list[tuple[float, float, float]] = []
-    for (x, y), found in places.items():
-        text = ", ".join(found)
-        text = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
-        width = 0.6 * size * len(text)
-        turned = x > left + 0.75 * (right - left)
-        start, base = scale * x + (-4 - width if turned else 4), scale * y
-        if any(
-            start < end and begin < start + width and abs(base - other) < size
-            for begin, end, other in taken
-        ):
-            continue
-        taken.append((start, start + width, base))
+    spans = (max(axis) - min(axis) for axis in zip(*coords, strict=True))
+    scale = _MAP / max(*spans, 1e-12)
+    for (x, y), text, turned in names_with_room(coords, names, size, scale):
         panel.annotate(
             text, (x, y), xytext=(-4 if turned else 4, 3), textcoords="offset points",
             horizontalalignment="right" if turned else "left", fontsize=size, color="0.25",
@@ -547,15 +523,9 @@ def _draw_names(panel: "Axes", coords: Sequence[Point], names: Sequence[str]) ->
 
 def _looks(coords: Sequence[Point], routes: Sequence[Sequence[int]]) -> dict[int, dict[str, Any]]:
     """Return a colour and a style by place of the route, different for neighbours at the depot."""
-
-    def direction(place: int) -> float:
-        across, along = (mean(coords[node][axis] for node in routes[place]) for axis in (0, 1))
-        return atan2(along - coords[0][1], across - coords[0][0])
-
-    ordered = sorted((place for place, route in enumerate(routes) if route), key=direction)
     return {
-        place: {"color": _COLOURS[rank % len(_COLOURS)], "linestyle": _DASHES[rank % len(_DASHES)]}
-        for rank, place in enumerate(ordered)
+        place: {"color": COLOURS[rank % len(COLOURS)], "linestyle": _DASHES[rank % len(_DASHES)]}
+        for place, rank in around_depot(coords, routes).items()
     }
 
 

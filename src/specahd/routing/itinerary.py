@@ -18,6 +18,7 @@ from specahd.routing.labels import Labels, rounded
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
 """The stops of each vehicle in order: the node, and the values of its row by column."""
 
+BYTE_ORDER_MARK = "\ufeff"
 _TIMES = ("arrival", "wait", "start", "departure")
 _DURATIONS = ("wait", "duration")
 
@@ -38,12 +39,7 @@ def _visits(
     instance: Any, vehicle: int, route: Sequence[Any]
 ) -> Sequence[tuple[int, Mapping[str, Any]]]:
     labels, demands = instance.labels, getattr(instance, "demands", None)
-    nodes = [stop[0] if isinstance(stop, tuple) else stop for stop in route]
-    given = [stop[1] if isinstance(stop, tuple) else None for stop in route]
-    if 0 in nodes:
-        # A tour may begin at any node.
-        place = nodes.index(0)
-        nodes, given = nodes[place + 1 :] + nodes[:place], given[1:]
+    nodes, given = _stops(route)
     rows: list[dict[str, Any]] = [
         {"vehicle": vehicle, "order": order, "name": labels.name(node)}
         for order, node in enumerate([0, *nodes, 0])
@@ -72,6 +68,30 @@ def _visits(
     return list(zip([0, *nodes, 0], rows, strict=True))
 
 
+def _stops(route: Sequence[Any]) -> tuple[list[int], list[int | None]]:
+    """Return the nodes of a route from the depot on, without it, and the quantities given there."""
+    nodes = [stop[0] if isinstance(stop, tuple) else stop for stop in route]
+    given = [stop[1] if isinstance(stop, tuple) else None for stop in route]
+    if 0 in nodes:
+        # A tour may begin at any node.
+        place = nodes.index(0)
+        nodes, given = nodes[place + 1 :] + nodes[:place], given[1:]
+    return nodes, given
+
+
+def times(instance: Any, routes: Sequence[Sequence[Any]]) -> list[list[Mapping[str, float]]]:
+    """Return the times at each stop, the depot's at both ends, of an instance with time windows.
+
+    Returns
+    -------
+    For each vehicle and stop ``arrival``, ``wait``, ``start`` and ``departure``, as far as it has
+    them, in the file's unit from time 0 of the instance. At the depot loading starts at ``start``.
+    """
+    unit = getattr(instance, "parts", 1) * instance.windows.speed
+    walks = [[0, *_stops(route)[0], 0] for route in routes]
+    return [_times(instance, walk[1:-1], _legs(instance, walk), unit) for walk in walks]
+
+
 def _legs(instance: Any, walk: Sequence[int]) -> FloatArray:
     if instance.matrix is not None:
         found: FloatArray = instance.matrix[walk[:-1], walk[1:]]
@@ -83,13 +103,15 @@ def _legs(instance: Any, walk: Sequence[int]) -> FloatArray:
 
 def _times(
     instance: Any, nodes: Sequence[int], legs: FloatArray, unit: float
-) -> list[dict[str, float]]:
+) -> list[Mapping[str, float]]:
     """Return the times of a vehicle at each stop, in the file's unit of time."""
     windows = instance.windows
     first, *rest = legs.tolist()
     arrival = max(windows.ready[0] + first, windows.ready[nodes[0]])
     leaves = (arrival - first) / unit
-    found = [{"start": leaves - instance.labels.loading, "departure": leaves}]
+    found: list[Mapping[str, float]] = [
+        {"start": leaves - instance.labels.loading, "departure": leaves}
+    ]
     for node, leg in zip(nodes, rest, strict=True):
         start = max(arrival, windows.ready[node])
         departure = start + windows.service[node]
@@ -109,7 +131,15 @@ def _time(labels: Labels, name: str, value: float | None) -> str | int | float |
 def _csv(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
     rows = [row for vehicle in visits(instance, routes) for _, row in vehicle]
     columns = list(rows[0])
-    return csv_text([columns, *([row.get(name) for name in columns] for row in rows)])
+    semicolons = instance.labels.semicolons
+
+    def cell(value: Any) -> Any:
+        return str(value).replace(".", ",") if semicolons and isinstance(value, float) else value
+
+    cells = [columns, *([cell(row.get(name)) for name in columns] for row in rows)]
+    text = csv_text(cells, ";" if semicolons else ",")
+    # Excel reads a file without the mark in the code page of the machine.
+    return f"{BYTE_ORDER_MARK}{text}"
 
 
 def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:

@@ -1,7 +1,7 @@
 """The labels of results: names of an instance's stops, and units of its file."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -27,6 +27,19 @@ class TimeForm:
         """Return a duration; numbers are rounded, as later digits are errors of sums."""
         return rounded(value, digits)
 
+    def day_and_time(self, value: float) -> tuple[str, str]:
+        """Return a point in time for people: its day, empty if it is not known, and the time."""
+        return "", str(self.time(value, 6))
+
+    def short_duration(self, value: float) -> str:
+        """Return a duration for people."""
+        return str(self.duration(value, 6))
+
+    @property
+    def midnight(self) -> float:
+        """Time of day of time 0, in the file's unit."""
+        return 0.0
+
 
 @dataclass(frozen=True)
 class UnixTimes(TimeForm):
@@ -38,6 +51,16 @@ class UnixTimes(TimeForm):
     def time(self, value: float, digits: int = 10) -> str | int | float:
         return rounded(self.start + round(value, 3), 13)
 
+    def day_and_time(self, value: float) -> tuple[str, str]:
+        return _day_and_time(datetime.fromtimestamp(self.start, UTC), value)
+
+    def short_duration(self, value: float) -> str:
+        return _hours(value)
+
+    @property
+    def midnight(self) -> float:
+        return self.start % 86_400
+
 
 class ClockTimes(TimeForm):
     """Seconds of the day, written as 08:30:00."""
@@ -47,6 +70,12 @@ class ClockTimes(TimeForm):
     def duration(self, value: float, digits: int = 10) -> str | int | float:
         minutes, seconds = divmod(round(value), 60)
         return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+
+    def day_and_time(self, value: float) -> tuple[str, str]:
+        return "", _hours(value)
+
+    def short_duration(self, value: float) -> str:
+        return _hours(value)
 
 
 @dataclass(frozen=True)
@@ -70,6 +99,23 @@ class Dates(ClockTimes):
     def time(self, value: float, digits: int = 10) -> str | int | float:
         moment = self.start + timedelta(seconds=round(value))
         return moment.isoformat(self.between) + self.zone
+
+    def day_and_time(self, value: float) -> tuple[str, str]:
+        return _day_and_time(self.start, value)
+
+    @property
+    def midnight(self) -> float:
+        return (self.start - datetime.combine(self.start, time.min)).total_seconds()
+
+
+def _hours(seconds: float) -> str:
+    """Return hours and whole minutes."""
+    return "{:02}:{:02}".format(*divmod(round(seconds) // 60, 60))
+
+
+def _day_and_time(start: datetime, seconds: float) -> tuple[str, str]:
+    moment = start + timedelta(seconds=round(seconds))
+    return f"{moment:%Y-%m-%d}", f"{moment:%H:%M}"
 
 
 def rounded(value: float, digits: int = 10) -> int | float:
@@ -96,6 +142,9 @@ class Labels:
         The form of times.
     loading
         Loading time before each route, in the file's unit of time.
+    semicolons
+        Whether the table separates cells by semicolons, as spreadsheets write and read them where
+        the comma is the decimal sign.
     """
 
     names: tuple[str, ...] | None = None
@@ -104,6 +153,7 @@ class Labels:
     decimals: int = 0
     times: TimeForm = TimeForm()
     loading: float = 0.0
+    semicolons: bool = False
 
     def name(self, node: int) -> str:
         """Return the name of a node."""

@@ -32,7 +32,7 @@ def zoned(text, mark="T", zone="+01:00"):
 
 def visits(instance, *route):
     text = itinerary.FORMATS[".csv"](instance.data, [route])
-    return list(csv.DictReader(io.StringIO(text)))
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
 
 
 @pytest.mark.parametrize(("mark", "zone"), [(" ", ""), ("T", "Z"), ("T", "+01:00"), (" ", "-0330")])

@@ -32,7 +32,7 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
 from specahd.routing.formats import kinds, matrix
 from specahd.routing.formats.ranges import Range
-from specahd.routing.formats.rows import DecimalCommas, Row, read_rows
+from specahd.routing.formats.rows import DecimalCommas, Row, lines_of, read_rows
 from specahd.routing.formats.times import read_times
 from specahd.routing.formats.vrplib import (
     COORDINATE,
@@ -139,6 +139,7 @@ def read(
             first=first,
             degrees=degrees,
             decimals=decimals,
+            semicolons=lines_of(text)[1] == ";",
         ),
     )
     return kind, data
