@@ -40,7 +40,7 @@ def with_sweeper(arguments: Sequence[str]) -> list[str]:
     return [*choices, *arguments]
 
 
-def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> int | None:
+def check_jobs(config: DictConfig, check: Callable[[DictConfig], object]) -> int | None:
     """Compose and validate every job of a sweep, as the job itself does later.
 
     Parameters

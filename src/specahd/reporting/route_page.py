@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from specahd.core.display import visible
+from specahd.core.sums import sequential_sum
 from specahd.reporting.document import Table, asset, page, table_html
 from specahd.reporting.maps import COLOURS, Point, around_depot, names_with_room
 from specahd.routing import itinerary
@@ -170,7 +171,7 @@ def _summary(
             cells += [times.text(leaves), times.text(back, times.day(leaves))]
             done = times.activities(place, [row["name"] for _, row in vehicle])
             spent = {
-                kind: sum(each.end - each.begin for each in done if each.kind == kind)
+                kind: sequential_sum(each.end - each.begin for each in done if each.kind == kind)
                 for kind in kinds
             }
             cells += map(times.form.short_duration, spent.values())

@@ -69,17 +69,21 @@ def read_times(rows: Sequence[Row], latest: float, before: float) -> Times:
         write.
     """
     cells = [(row, row.cells.get(name, "")) for row in rows for name in _POINTS]
-    first = next(((row, found) for row, word in cells if (found := _DATE.fullmatch(word))), None)
+    first = next(((row, date) for row, word in cells if (date := _DATE.fullmatch(word))), None)
     if first is not None:
         return _dates(rows, *first, latest, before)
     if any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in _COLUMNS):
-        found = [[_clock(row, name, latest) for row in rows] for name in _COLUMNS]
-        return Times(*map(np.array, found), ClockTimes())
+        ready, due, service = (
+            np.array([_clock(row, name, latest) for row in rows]) for name in _COLUMNS
+        )
+        return Times(ready, due, service, ClockTimes())
     stated = next((each for each in cells if each[1] not in ("", "0")), None)
     if stated is not None and number_of(stated[1]) in _UNIX:
         return _unix_times(rows, *stated, latest, before)
-    found = [[_number(row, name, Range(0, latest)) for row in rows] for name in _COLUMNS]
-    return Times(*map(np.array, found), TimeForm())
+    ready, due, service = (
+        np.array([_number(row, name, Range(0, latest)) for row in rows]) for name in _COLUMNS
+    )
+    return Times(ready, due, service, TimeForm())
 
 
 def _dates(
@@ -90,11 +94,11 @@ def _dates(
     ready, due = ([_date(row, name, first, shown) for row in rows] for name in _POINTS)
     service = [_clock(row, "service", latest) for row in rows]
     start = _start(ready, due, before + float(np.nan_to_num(service[0])))
-    points = _from_start(rows, ready, due, start, latest)
+    opens, closes = _from_start(rows, ready, due, start, latest)
     # The time of the zone, which is then written behind it.
     offset = datetime.fromisoformat(_isoformat(shown)).utcoffset() or timedelta()
     moment = datetime.fromtimestamp(start, UTC).replace(tzinfo=None) + offset
-    return Times(*points, np.array(service), Dates(moment, shown[2], zone))
+    return Times(opens, closes, np.array(service), Dates(moment, shown[2], zone))
 
 
 def _date(row: Row, column: str, first: Row, shown: re.Match[str]) -> float:
@@ -131,7 +135,7 @@ def _isoformat(date: re.Match[str]) -> str:
 def _start(ready: Sequence[float], due: Sequence[float], before: float) -> int:
     """Return the seconds since 1970 of time 0: those of the first point in time, or before it."""
     early = before if isnan(ready[0]) else 0.0
-    return floor(np.nanmin([*ready, *due]) - early)
+    return floor(float(np.nanmin([*ready, *due])) - early)
 
 
 def _from_start(
@@ -140,7 +144,7 @@ def _from_start(
     due: Sequence[float],
     start: int,
     latest: float,
-) -> list[FloatArray]:
+) -> tuple[FloatArray, FloatArray]:
     """Return ready and due times from ``start`` on."""
     found = []
     for name, times in zip(_POINTS, (ready, due), strict=True):
@@ -151,7 +155,7 @@ def _from_start(
                 f"at most {latest / 86_400:,.0f} days after the first time of the table",
             )
         found.append(since)
-    return found
+    return found[0], found[1]
 
 
 def _unix_times(rows: Sequence[Row], first: Row, shown: str, latest: float, before: float) -> Times:
@@ -165,8 +169,8 @@ def _unix_times(rows: Sequence[Row], first: Row, shown: str, latest: float, befo
     ready, due = ([_number(row, name, _UNIX) for row in rows] for name in _POINTS)
     service = [_number(row, "service", Range(0, latest)) for row in rows]
     start = _start(ready, due, before + float(np.nan_to_num(service[0])))
-    points = _from_start(rows, ready, due, start, latest)
-    return Times(*points, np.array(service), UnixTimes(start))
+    opens, closes = _from_start(rows, ready, due, start, latest)
+    return Times(opens, closes, np.array(service), UnixTimes(start))
 
 
 def _number(row: Row, column: str, accepted: Range) -> float:
