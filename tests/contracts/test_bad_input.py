@@ -155,6 +155,10 @@ def test_what_may_be_a_constraint_is_never_passed_over(name, tmp_path):
     for stated in (*FIELDS, *SECTIONS):
         lines = f"{stated}\n1 50\n" if stated in SECTIONS else f"{stated} : 50\n"
         path.write_text(described(name).text(5).replace("EOF", f"{lines}EOF"))
+        if stated in described(name).limits:
+            path.write_text(described(name).text(5).replace("EOF", f"{stated} : 5e5\nEOF"))
+            assert problem_of(name).read(path).limited
+            continue
         assert_refused(name, path, stated, "expected")
 
 

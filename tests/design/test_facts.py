@@ -16,6 +16,7 @@ from specahd.design.facts import (
     IDEAS,
     TRIED,
     Facts,
+    Tried,
     lower_result_facts,
     request_context,
     served_facts,
@@ -64,7 +65,8 @@ def test_regions_are_counted(cvrp):
     assert limits == (
         "Limits of CPU time: 4 s for a region, 2 s for all regions, which have 5 customers "
         "together: 400 ms for each on average; the regions after these seconds count 0. Within "
-        "the limits speed does not enter into the score."
+        "the limits speed does not enter into the score. A second is about five million steps of a "
+        "simple loop."
     )
 
 
@@ -80,12 +82,30 @@ def test_what_the_kept_programs_save_is_told_by_thirds_of_the_sizes():
 
 
 def test_the_latest_ideas_that_were_not_kept_are_told():
-    tried = [replace(program(f"Idea {number}."), id=str(number)) for number in range(TRIED + 3)]
-    last = str(TRIED + 2)
-    assert tried_facts(tried, {last}) == [
-        f"Tried lately and not kept: {'; '.join(f'Idea {n}' for n in range(2, TRIED + 2))}."
+    tried = [
+        Tried(replace(program(f"Idea {number}."), id=str(number)), number / 100, "fails" * number)
+        for number in range(TRIED + 3)
     ]
-    assert tried_facts(tried, {one.id for one in tried}) == []
+    last = str(TRIED + 2)
+    told = [f"Idea {n} ({n:.3f} %, {'fails' * n})" for n in range(2, TRIED + 2)]
+    assert tried_facts(tried, {last}) == [f"Tried lately and not kept: {'; '.join(told)}."]
+    assert tried_facts(tried[:1], ()) == ["Tried lately and not kept: Idea 0 (0.000 %)."]
+    assert tried_facts(tried, {one.program.id for one in tried}) == []
+
+
+def test_solutions_that_were_repaired_before_are_told(cvrp):
+    problem, cases = cvrp
+    facts = Facts(problem, cases, CallLimits())
+    fresh = task(0, cases[0].baseline[0][:2])
+    [_, gap, _] = facts.lower([fresh, replace(fresh, solution=cases[0].baseline)])
+    assert gap.endswith(
+        " 1 of the 2 regions are of such solutions after programs repaired them, and have less to "
+        "save."
+    )
+    assert "repaired" not in facts.lower([fresh])[1]
+    [_, gap, _] = facts.upper([0, 1], (), None, repaired=1)
+    assert " 1 of the 2 instances occur a second time, with the solutions that " in gap
+    assert "second time" not in facts.upper([0, 1], (), None)[1]
 
 
 def test_the_solutions_are_compared_with_those_of_the_best_other_construction(cvrp):

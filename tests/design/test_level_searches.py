@@ -167,7 +167,9 @@ def test_an_idea_that_was_not_kept_is_told(level):
         good, poor = (answered(*[cost] * len(TASKS)) for cost in (90.0, 99.0))
         search = lower(good=good, poor=poor)
     search.method.members = search.method.members[:1]
-    assert search.context([]).facts[-1] == "Tried lately and not kept: Idea of poor."
+    share = "10.000 %" if level is Level.UPPER else "1.000 %"
+    told = f"Tried lately and not kept: Idea of poor ({share})."
+    assert search.context([]).facts[-1] == told
 
 
 def test_quality_has_the_weight_beta_over_q():

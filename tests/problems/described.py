@@ -55,6 +55,8 @@ class Description:
         Other files that are read.
     neutral
         Fields that change nothing.
+    limits
+        Fields that limit the vehicles, which the instance keeps.
     """
 
     type: str
@@ -66,6 +68,7 @@ class Description:
     formats: Mapping[str, Sequence[tuple]] = field(default_factory=dict)
     alike: Sequence[str] = ()
     neutral: Sequence[str] = ()
+    limits: Sequence[str] = ()
 
 
 def described(name) -> Description:

@@ -359,7 +359,12 @@ class Coupled:
             uppers=settings.uppers,
             coordinates=self._problem.descriptor_names,
             known=[
-                *self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
+                *self._facts.upper(
+                    self._pools["upper_train"],
+                    system.repertoire,
+                    self._covered,
+                    len(incumbents) - len(self._pools["upper_train"]),
+                ),
                 *facts.turn_facts(settings.uppers, settings.passes),
                 *self._served,
             ],

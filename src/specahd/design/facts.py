@@ -8,6 +8,7 @@ import math
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,12 +37,22 @@ REASON = 200
 """Longest reason of a failure, in characters."""
 
 
+_PACE = "A second is about five million steps of a simple loop."
+"""A measure of seconds for programs that have no clock; an estimate, the same on every machine."""
 _SPEED = {
-    False: "Within the limits speed does not enter into the score.",
+    False: f"Within the limits speed does not enter into the score. {_PACE}",
     True: "A program of more operations is given fewer insertions, so that all take equally "
     "long: an operation on arrays counts a tenth of a repair, one in a loop a three-hundredth.",
 }
 """Sentences on speed, by whether programs make a search of many insertions."""
+
+
+class Tried(NamedTuple):
+    """A program of the round, its score, and in words how it failed."""
+
+    program: Program
+    score: float
+    failures: str = ""
 
 
 class Facts:
@@ -85,14 +96,18 @@ class Facts:
             f"{_count(len(tasks), 'region')} of {self._instances(indices)}. A region has "
             f"{_span(sizes)} {self._nodes(indices)}, {_percent(share, 0)} of its instance on "
             f"average{pieces}.{trial}",
-            self._gap(indices),
+            self._gap(indices) + _repaired(tasks),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
             f"for all regions, which {work}: {_milliseconds(limits, calls)} ms for each on "
             f"average; the regions after these seconds count 0. {_SPEED[each > 0]}",
         ]
 
     def upper(
-        self, indices: Sequence[int], repertoire: Sequence[Program], covered: float | None
+        self,
+        indices: Sequence[int],
+        repertoire: Sequence[Program],
+        covered: float | None,
+        repaired: int = 0,
     ) -> list[str]:
         """Return sentences about a round of the upper level.
 
@@ -105,6 +120,8 @@ class Facts:
         covered
             Share of the nodes that were in the proposals from which the round's regions
             came; None if there are none.
+        repaired
+            Number of the instances that occur again, as the system of before repaired them.
         """
         if not self._cases:
             return []
@@ -142,9 +159,9 @@ class Facts:
             driven += f", in their order {', '.join(f'{size}/{count}' for size, count in pairs)}"
         return [
             f"{self._instances(indices)}{driven}. {room_for}{'' if covered is None else learned}",
-            self._gap(indices),
+            self._gap(indices) + _again(repaired, len(indices)),
             f"Limit of CPU time: {self._limits.upper_call:g} s an instance. Within it speed does "
-            "not enter into the score.",
+            f"not enter into the score. {_PACE}",
             *_rebuilders(repertoire),
         ]
 
@@ -248,10 +265,15 @@ def served_facts(tasks: Sequence[RepairTask], gains: FloatArray) -> list[str]:
     return [f"With the best of the kept programs on each, regions save {', '.join(parts)}{none}."]
 
 
-def tried_facts(tried: Iterable[Program], kept: Collection[str]) -> list[str]:
-    """Return a sentence with the ideas of the latest programs that are not among those kept."""
-    lost = [program for program in tried if program.id not in kept][-TRIED:]
-    return [f"Tried lately and not kept: {_ideas(lost, TRIED)}"] if lost else []
+def tried_facts(tried: Iterable[Tried], kept: Collection[str]) -> list[str]:
+    """Return a sentence on the latest programs that are not among those kept."""
+    lost = [each for each in tried if each.program.id not in kept][-TRIED:]
+    told = [
+        f"{_short_idea(each.program)} ({100 * each.score:.3f} %"
+        f"{f', {each.failures}' if each.failures else ''})"
+        for each in lost
+    ]
+    return [f"Tried lately and not kept: {'; '.join(told)}."] if told else []
 
 
 def turn_facts(uppers: int, passes: int) -> list[str]:
@@ -270,13 +292,18 @@ def lower_result_facts(responses: Sequence[Response]) -> str:
     """Describe where a lower program reduced the cost, and how it failed elsewhere."""
     gains = sum(response.score > 0 for response in responses)
     facts = [f"it saves something on {gains} of {len(responses)} regions"]
-    failed = [response for response in responses if response.cost_merged is None]
-    if failed:
-        facts.append(f"fails on {_kinds(failed)}")
+    if failed := failures(responses):
+        facts.append(failed)
     fallbacks = sum(response.fallbacks for response in responses)
     if fallbacks:
         facts.append(f"{fallbacks} of its choices were unavailable")
     return ", ".join(facts)
+
+
+def failures(responses: Sequence[Response]) -> str:
+    """Describe on how many regions a lower program failed, and how; empty if on none."""
+    failed = [response for response in responses if response.cost_merged is None]
+    return f"fails on {_kinds(failed)}" if failed else ""
 
 
 def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> str:
@@ -318,14 +345,36 @@ def _rebuilders(repertoire: Sequence[Program]) -> list[str]:
     return [f"Each proposal is rebuilt by {whom}: {_ideas(repertoire, IDEAS)}"]
 
 
+def _repaired(tasks: Sequence[RepairTask]) -> str:
+    """Return what is said of regions of solutions that were repaired before."""
+    regions = sum(task.solution is not None for task in tasks)
+    if not regions:
+        return ""
+    return (
+        f" {regions} of the {len(tasks)} regions are of such solutions after programs repaired "
+        "them, and have less to save."
+    )
+
+
+def _again(repaired: int, of: int) -> str:
+    """Return what is said of instances that occur again after a repair."""
+    if not repaired:
+        return ""
+    return (
+        f" {repaired} of the {of} instances occur a second time, with the solutions that programs "
+        "made of these; scores are means over both kinds, and the second kind has less to save."
+    )
+
+
 def _ideas(programs: Sequence[Program], most: int) -> str:
-    ideas = [
-        textwrap.shorten(program.idea.rstrip("."), IDEA, placeholder=" ...")
-        for program in programs[:most]
-    ]
+    ideas = [_short_idea(program) for program in programs[:most]]
     more = len(programs) - len(ideas)
     text = "; ".join([*ideas, f"and {more} more"] if more else ideas)
     return f"{text}{'' if text.endswith('...') else '.'}"
+
+
+def _short_idea(program: Program) -> str:
+    return textwrap.shorten(program.idea.rstrip("."), IDEA, placeholder=" ...")
 
 
 def _either(stages: Iterable[int]) -> str:

@@ -71,7 +71,7 @@ class LowerSearch:
         self._portfolio = portfolio
         self._judged_singly = judged_singly
         self._order = order
-        self._tried: list[Program] = []
+        self._tried: list[facts.Tried] = []
 
     def race(self) -> Race | None:
         """Return the race that a candidate requested now runs."""
@@ -145,7 +145,9 @@ class LowerSearch:
         compared with its children also when it is no longer a member.
         """
         self.table.add(program.id, result.responses)
-        self._tried.append(program)
+        failed = facts.failures(result.responses)
+        score = float(np.mean([response.score for response in result.responses]))
+        self._tried.append(facts.Tried(program, score, failed))
 
     def effects(self, child: str, parent: str) -> Effects | None:
         """Return how two programs differ on the round's tasks."""

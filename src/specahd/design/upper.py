@@ -74,7 +74,7 @@ class UpperSearch:
         self._judged_singly = judged_singly
         self._order = order
         self._results: dict[str, UpperResult] = {}
-        self._tried: list[Program] = []
+        self._tried: list[facts.Tried] = []
 
     def race(self) -> Race | None:
         """Return the race that a candidate requested now runs."""
@@ -158,7 +158,7 @@ class UpperSearch:
     def admit(self, program: Program, result: UpperResult) -> None:
         """Store a retained candidate's result."""
         self._results[program.id] = result
-        self._tried.append(program)
+        self._tried.append(facts.Tried(program, result.score))
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first, by mean U - λΩ.

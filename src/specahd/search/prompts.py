@@ -64,6 +64,10 @@ _WEAK = (
     "write a program that decides in a better way."
 )
 """Other instruction for weak programs, for which new numbers or less code do not help."""
+_ALONE = (
+    "This is request {} of the round. Others like it are answered at the same time by somebody "
+    "else, so take an approach that few would take first."
+)
 _TEXT_ANSWER = "Answer with plain text only: no program, no code."
 
 
@@ -100,6 +104,7 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
         _WEAK
         if _is_weak(request)
         else operator.instruction.replace("{parents}", _names(len(distinct))),
+        "" if request.parents or operator.wants_text else _ALONE.format(request.index + 1),
         _TEXT_ANSWER if operator.wants_text else answer_format(contract, operator.analysis),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"

@@ -16,6 +16,7 @@ DESCRIBED = Description(
     },
     # Fleets are unlimited here, as the published values assume.
     neutral=("VEHICLES : 2",),
+    limits=("DISTANCE",),
     pools={
         # 20 to 200 nodes; the depot is one of them.
         "lower_train": (256, (19, 199)),

@@ -38,14 +38,19 @@ CUSTOMER_GROUPS = Interface(
         A customer that an earlier group holds is dropped from later ones; a
         group of fewer than 2 customers is rejected.
     """,
-    notes="All arrays are read-only. The answer must depend on the arguments alone.",
+    notes="""
+    All arrays are read-only. The answer must depend on the arguments alone. A
+    program that draws numbers may begin with a seed from the routes, so that it
+    chooses anew when they have changed.
+    """,
 )
 NEXT_CUSTOMER = Interface(
     name="select_next_node",
     description="""Choose where the vehicle goes next while a group of customers is rebuilt.
 
-    Routes are built one after the other from the depot until every customer
-    of the group is served.""",
+    They have left their old routes, whose gaps are closed. Fresh routes are built
+    one after the other from the depot until every customer of the group is served,
+    as many as it takes; they stay if the whole solution gets cheaper.""",
     arguments=arguments("""
     current_node: int
         Where the vehicle is; equal to ``depot`` on an empty route.
@@ -63,7 +68,8 @@ NEXT_CUSTOMER = Interface(
     demands: IntArray
         Demand of every node of the group, shape (m + 1,); ``demands[0]`` is 0.
     distance_matrix: FloatMatrix
-        Distances within the group, shape (m + 1, m + 1); row 0 is the depot's.
+        Distances within the group, shape (m + 1, m + 1), symmetric; row 0 is the
+        depot's.
     """),
     answer="int",
     returns="""
@@ -85,8 +91,9 @@ NEXT_CUSTOMER = Interface(
     without asking.
     """,
     notes="""
-    All arrays are read-only, and indices are local to the group. The answer
-    must depend on the arguments alone.
+    All arrays are read-only, and indices are local to the group, in the order of
+    the customers' numbers, which tells nothing of the old routes. The answer must
+    depend on the arguments alone.
     """,
 )
 FIRST_CUSTOMERS = """Choose where the vehicle goes next while a solution is built from nothing.
