@@ -8,6 +8,9 @@ from typing import ClassVar
 from specahd.core.errors import ConfigError
 from specahd.routing.base import FloatArray
 
+_LONGEST = 3e10
+"""Largest number of seconds between two dates, a millennium."""
+
 
 @dataclass(frozen=True)
 class TimeForm:
@@ -97,8 +100,7 @@ class Dates(ClockTimes):
     zone: str
 
     def time(self, value: float, digits: int = 10) -> str | int | float:
-        moment = self.start + timedelta(seconds=round(value))
-        return moment.isoformat(self.between) + self.zone
+        return _moment(self.start, value).isoformat(self.between) + self.zone
 
     def day_and_time(self, value: float) -> tuple[str, str]:
         return _day_and_time(self.start, value)
@@ -113,8 +115,13 @@ def _hours(seconds: float) -> str:
     return "{:02}:{:02}".format(*divmod(round(seconds) // 60, 60))
 
 
+def _moment(start: datetime, seconds: float) -> datetime:
+    # What takes longer is due to a speed that cannot be.
+    return start + timedelta(seconds=round(min(seconds, _LONGEST)))
+
+
 def _day_and_time(start: datetime, seconds: float) -> tuple[str, str]:
-    moment = start + timedelta(seconds=round(seconds))
+    moment = _moment(start, seconds)
     return f"{moment:%Y-%m-%d}", f"{moment:%H:%M}"
 
 

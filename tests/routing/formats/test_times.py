@@ -77,6 +77,16 @@ def test_a_depot_without_opening_is_open_early_enough(tmp_path):
         read(tmp_path, re.sub(r"2026-12-\d\d ", "", text))
 
 
+@pytest.mark.parametrize("speed", [1e-6, 1e6])
+def test_a_speed_that_cannot_be_gives_no_date_that_cannot_be(tmp_path, speed):
+    text = "name,x,y,ready,due\ndepot,0,0,,\na,9000000,0,2026-12-01 08:00,\nb,0,0,,\n"
+    instance = read(tmp_path, text, speed=speed)
+    # Trips of 285,000 years, or of seconds.
+    assert visits(instance, 1, 2)[1]["arrival"] >= "2026-12-01 08:00:00"
+    day, _ = instance.data.labels.times.day_and_time(9e6 / speed)
+    assert day >= "2026-12-01"
+
+
 def test_unix_seconds_stay_unix_seconds(tmp_path):
     text = (
         f"{HEAD}depot,0,0,1796104800,1796187600,600\n"

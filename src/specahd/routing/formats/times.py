@@ -11,7 +11,7 @@ import numpy as np
 from specahd.routing.base import FloatArray
 from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.rows import Row
-from specahd.routing.formats.vrplib import expected_times
+from specahd.routing.formats.vrplib import TIME, expected_times
 from specahd.routing.labels import ClockTimes, Dates, TimeForm, UnixTimes
 
 _COLUMNS = ("ready", "due", "service")
@@ -134,7 +134,7 @@ def _isoformat(date: re.Match[str]) -> str:
 
 def _start(ready: Sequence[float], due: Sequence[float], before: float) -> int:
     """Return the seconds since 1970 of time 0: those of the first point in time, or before it."""
-    early = before if isnan(ready[0]) else 0.0
+    early = min(before, TIME.high) if isnan(ready[0]) else 0.0
     return floor(float(np.nanmin([*ready, *due])) - early)
 
 
