@@ -45,6 +45,7 @@ DEMANDS = {
     "select": [],
     "fetch": [],
     "report": ["runs=r"],
+    "tune": ["checkpoint=c"],
 }
 
 

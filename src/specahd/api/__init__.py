@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from specahd.api.solutions import Repaired, Solution
     from specahd.api.solving import Solved, solve
     from specahd.api.training import train
+    from specahd.api.tuning import tune
     from specahd.core.budget import Budget
     from specahd.core.settings import CallLimits, Penalty, Settings
     from specahd.repair.execution import Execution
@@ -49,6 +50,7 @@ _MODULES = {
     "read_pool": "specahd.api.own_pools",
     "solve": "specahd.api.solving",
     "train": "specahd.api.training",
+    "tune": "specahd.api.tuning",
 }
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "read_pool",
     "solve",
     "train",
+    "tune",
 ]
 
 

@@ -151,6 +151,26 @@ class CompileConfig:
 
 
 @dataclass
+class TuneConfig:
+    """Options of ``python -m specahd.tune``."""
+
+    checkpoint: str = option(MISSING, "a checkpoint, or its run's directory")
+    program: str | None = option(None, "which one; null: the first upper program")
+    evaluations: int = option(60, "proposals of constants, at least 2", 2)
+    instances: int = option(32, "most instances of each pool, at least 2", 2)
+    seed: int = option(0, "the seed of the proposals, at least 0", 0, MAX_SEED)
+    executor: Any = MISSING
+    pools: Pools = option(default_factory=Pools)
+    limits: CallLimits = option(default_factory=lambda: FROZEN_LIMITS)
+    sandbox: Confinement = option(default_factory=Confinement)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        # The group is open, so Hydra did not check the type.
+        check_workers(self.executor.get("workers"))
+
+
+@dataclass
 class PrepareConfig:
     """Options of ``python -m specahd.prepare``."""
 
@@ -234,6 +254,7 @@ SCHEMAS: Mapping[str, type] = {
     "fetch": FetchConfig,
     "select": SelectConfig,
     "embed": ServerSettings,
+    "tune": TuneConfig,
 }
 
 

@@ -122,7 +122,7 @@ class TranslatedModelOptions(ModelOptions):
     model: str = option(words="PROVIDER/MODEL, as LiteLLM names it")
     api_key_env: str | None = option(
         None,
-        "the environment variable that holds its key; null: PROVIDER_API_KEY, none with base_url",
+        "variable of its key; null: PROVIDER_API_KEY, none with base_url",
         effect=Effect.ACCESS,
     )
     base_url: str | None = option(None, "its address; null: the provider's own")  # type: ignore[assignment]  # LiteLLM knows it

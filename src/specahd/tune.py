@@ -1,0 +1,85 @@
+"""``python -m specahd.tune``: tune the constants of a program of a checkpoint; no model is asked.
+
+The directory (``hydra.run.dir``) receives ``trials.jsonl``, ``tuning.json`` and, if the tuned
+program is better on the selection pool, ``checkpoint/``. The same command with the same directory
+goes on where it broke off.
+"""
+
+import sys
+from collections.abc import Sequence
+from statistics import fmean
+
+from omegaconf import DictConfig, OmegaConf
+
+from specahd.config.cli import run_command, run_directory
+from specahd.config.schemas import TuneConfig
+from specahd.config.targets import instantiate_group
+from specahd.core.display import visible
+from specahd.core.folders import display_path
+from specahd.repair.execution import Execution
+from specahd.tracking.observers import ProgressObserver
+
+
+def tune(config: DictConfig) -> None:
+    """Tune one program, and print what it gave."""
+    from specahd.api.tuning import tune as tune_checkpoint
+
+    options: TuneConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # its schema
+    executor = instantiate_group(config.executor, "executor")
+    out = run_directory()
+    try:
+        found = tune_checkpoint(
+            options.checkpoint,
+            options.program,
+            options.evaluations,
+            options.instances,
+            options.seed,
+            out,
+            options.pools.dir,
+            options.pools.seed,
+            execution=Execution(executor, options.limits, require=options.sandbox.require),
+            observer=ProgressObserver(),
+        )
+    except KeyboardInterrupt:
+        where = display_path(out)
+        raise KeyboardInterrupt(
+            f"Interrupted; go on: the same command and hydra.run.dir={where}"
+        ) from None
+    changed = [
+        f"{before:g} to {after:g}"
+        for before, after in zip(found.before, found.after, strict=True)
+        if before != after
+    ]
+    lines = [
+        f"{found.program}: {len(found.before)} constants, {found.evaluations} evaluations, "
+        f"of which {found.stopped} ended early and {found.failed} failed"
+    ]
+    if found.checkpoint is None:
+        lines.append("No proposal is better on the selection pool: nothing is written.")
+    else:
+        for pool in found.tuned:
+            gain, error = found.gain(pool)
+            lines.append(
+                f"{pool} ({len(found.tuned[pool])}): {_percent(found.untuned[pool])} before, "
+                f"{_percent(found.tuned[pool])} tuned: {100 * gain:+.2f} ± {100 * error:.2f} points"
+            )
+        target = display_path(found.checkpoint)
+        lines += [
+            f"constants:  {', '.join(changed)}",
+            f"checkpoint: {target}",
+            f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
+        ]
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
+
+
+def _percent(scores: Sequence[float]) -> str:
+    return f"{100 * fmean(scores):+.2f}%"
+
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    return run_command(tune, "tune", extra="optuna")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
