@@ -15,6 +15,7 @@ from functools import partial
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from shutil import rmtree
 from statistics import fmean
 from typing import Any
 
@@ -218,6 +219,8 @@ class _Work:
             dict(zip(_POOLS, (scores[best], unseen[1]), strict=True)),
             self._out / CHECKPOINT if best else None,
         )
+        # One that fewer proposals chose would be stale.
+        rmtree(self._out / CHECKPOINT, ignore_errors=True)
         if found.checkpoint is not None:
             freeze(self._tuned(chosen.constants), found.checkpoint)
         record = {name: getattr(found, name) for name in Tuning.__dataclass_fields__}
