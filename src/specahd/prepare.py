@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
 
-from specahd.api.own_pools import describe_copies, describe_instances, pool_folder
+from specahd.api.own_pools import describe_pools, pool_folder
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
 from specahd.config.targets import instantiate_group
@@ -29,20 +29,19 @@ def prepare(config: DictConfig) -> None:
     problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
     folder = pool_folder(problem, wanted)
+    if wanted.files is not None:
+        sys.stdout.write("".join(f"{visible(line)}\n" for line in describe_pools(problem, folder)))
+        return
     texts = {}
-    for pool in (*POOLS, *([CONFIRMATION] if wanted.files is None else [])):
+    for pool in (*POOLS, CONFIRMATION):
         instances = pools.read_pool(problem, folder, pool)
-        if wanted.files is None:
-            sizes = [instance.size for instance in instances]
-            found = f"{len(sizes)} instances of {min(sizes)} to {max(sizes)}"
-        else:
-            found = describe_instances(instances)
-        sys.stdout.write(f"{folder / pool}: {found}\n")
+        sizes = [instance.size for instance in instances]
+        sys.stdout.write(
+            f"{folder / pool}: {len(sizes)} instances of {min(sizes)} to {max(sizes)}\n"
+        )
         paths = [folder / pool / f"{instance.name}{problem.suffix}" for instance in instances]
         texts[pool] = {path.name: path.read_text() for path in paths}
     pools.refuse_overlap(texts)
-    if wanted.files is not None:
-        sys.stdout.write(f"{describe_copies(folder)}\n")
     sys.stdout.write("No instance occurs twice, by content hash.\n")
 
 

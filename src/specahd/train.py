@@ -98,25 +98,10 @@ def train(config: DictConfig) -> float:
 
 def _plan(config: DictConfig) -> "TrainingPlan":
     """Return the plan of a configuration; refuse wrong options before any work."""
-    from specahd.api.plans import TrainingPlan
-    from specahd.core.program import Level
-    from specahd.llm.recorded import Recorder
-    from specahd.repair.execution import Execution
+    from specahd.api.plans import make_plan
 
     options: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer = instantiate_group(config.llm, "llm")
-    executor = instantiate_group(config.executor, "executor")
-    return TrainingPlan(
-        problem=instantiate_group(config.problem, "problem"),
-        proposer=proposer if config.record is None else Recorder(proposer, config.record),
-        method=instantiate_group(config.method, "method"),
-        memories={level: instantiate_group(config.memory, "memory") for level in Level},
-        budget=options.budget,
-        seed=options.seed,
-        settings=options.search,
-        execution=Execution(executor, options.limits, require=options.sandbox.require),
-        pools=options.pools,
-    )
+    return make_plan(options, lambda group: instantiate_group(config[group], group))
 
 
 def _check_job(config: DictConfig) -> None:

@@ -36,6 +36,7 @@ TOGETHER = [
 """Each choice of the other groups once, several of them at a time."""
 DEMANDS = {
     "train": [],
+    "learn": ["pools.files=d"],
     "prepare": [],
     "compile": [],
     "evaluate": ["checkpoint=c", "pool=validation"],

@@ -1,13 +1,14 @@
 """Pools of one's own instances: files are read as ``solve`` reads them, and split."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from yaml import YAMLError, safe_load
 
 from specahd.api.instance_files import refuse_named_twice
 from specahd.api.problems import ProblemInstance, Source, make_problem, read
@@ -15,7 +16,7 @@ from specahd.config import find_file
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools as on_disk
-from specahd.routing.base import AnyProblem
+from specahd.routing.base import POOLS, AnyProblem
 from specahd.routing.formats.kinds import identify
 from specahd.routing.formats.text import digest, read_text
 from specahd.routing.verification import files
@@ -24,8 +25,13 @@ _OPTION = re.compile(rf"(?<![\w.])({'|'.join(each.name for each in fields(TableO
 """An option of tables in a message, which has the name that it has in ``solve``."""
 
 
-def pool_folder(problem: AnyProblem, pools: Pools) -> Path:
+def pool_folder(problem: AnyProblem, pools: Pools, group: str = "pools.") -> Path:
     """Return the folder of the pools of a training, which are prepared if they are missing.
+
+    Parameters
+    ----------
+    group
+        What precedes the names of options of tables in messages.
 
     Raises
     ------
@@ -47,7 +53,7 @@ def pool_folder(problem: AnyProblem, pools: Pools) -> Path:
         found = list(read_files(pools.places, pools, problem))
         return on_disk.split_pools(problem, [each for each, _ in found], pools)
     except (FileError, ConfigError) as error:
-        raise type(error)(_OPTION.sub(r"pools.\1", str(error))) from None
+        raise type(error)(_OPTION.sub(rf"{group}\1", str(error))) from None
 
 
 def read_files(
@@ -79,6 +85,20 @@ def read_files(
         found = read(path, problem, **given)
         problem = found.problem
         yield on_disk.Source(found.data, file, digest(path)), problem
+
+
+def problem_of(places: Iterable[str], options: Mapping[str, str]) -> str | None:
+    """Return the name of the problem of the first file; None if it cannot be read.
+
+    Parameters
+    ----------
+    options
+        Options of tables, as texts.
+    """
+    with suppress(FileError, ConfigError, YAMLError):
+        stated = TableOptions(**{name: safe_load(value) for name, value in options.items()})
+        return next(read_files(places, stated))[1].name
+    return None
 
 
 def _listed(places: Iterable[str], matrix: Path | None) -> list[tuple[Path, str]]:
@@ -137,8 +157,22 @@ def split_instances(problem: AnyProblem, instances: Sequence[Source], pools: Poo
     return on_disk.split_pools(problem, sources, pools)
 
 
-def describe_instances(instances: Sequence[Any]) -> str:
-    """Return what a pool of one's own instances holds, in words."""
+def describe_pools(problem: AnyProblem, folder: Path) -> list[str]:
+    """Return what pools of one's own instances hold, in a line for each, and one for all."""
+    lines = [
+        f"{folder / pool}: {_describe(on_disk.read_pool(problem, folder, pool))}" for pool in POOLS
+    ]
+    sources = on_disk.read_manifest(folder)["sources"]
+    groups = {each["name"]: each["group"] for each in sources}
+    equal, near = len(sources) - len(groups), len(groups) - len(set(groups.values()))
+    return [
+        *lines,
+        f"{len(sources)} instances: {equal} left out as equal to another, "
+        f"{near} near copies of another, in the same pool.",
+    ]
+
+
+def _describe(instances: Sequence[Any]) -> str:
     parts = [f"{len(instances)} instances of {_range([each.size for each in instances])} stops"]
     # As many stops as have room in a vehicle, on average.
     loads = [
@@ -160,21 +194,6 @@ def describe_instances(instances: Sequence[Any]) -> str:
 def _range(values: Sequence[float]) -> str:
     least, most = (f"{value:,.3g}" for value in (min(values), max(values)))
     return least if least == most else f"{least} to {most}"
-
-
-def describe_copies(folder: Path) -> str:
-    """Return how many files the pools of a folder come from, and how many are near copies."""
-    sources = on_disk.read_manifest(folder)["sources"]
-    named = Counter(source["name"] for source in sources)
-    groups = Counter(
-        source["group"] for source in {each["name"]: each for each in sources}.values()
-    )
-    equal = len(sources) - len(named)
-    near = sum(count - 1 for count in groups.values())
-    return (
-        f"{len(sources)} instances: {equal} left out as equal to another, "
-        f"{near} near copies of another, in the same pool."
-    )
 
 
 def read_pool(

@@ -22,12 +22,12 @@ from specahd.core.journal import Record, write_json
 from specahd.core.plain import printable
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
-from specahd.core.settings import Pools, Settings
+from specahd.core.settings import Pools, RunOptions, Settings
 from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.coupled import contracts_of
 from specahd.design.makers import check_rounds
 from specahd.evaluation.rows import PoolSummary, summarise, write_example, write_rows
-from specahd.llm.recorded import Recorded
+from specahd.llm.recorded import Recorded, Recorder
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.execution import Execution, run_frozen
@@ -230,6 +230,28 @@ class TrainingPlan:
         searched = [by_level[level] for level in Level if self._searched in ("both", level)]
         self.proposer.preflight(searched)
         return given
+
+
+def make_plan(options: RunOptions, make: Callable[[str], Any]) -> TrainingPlan:
+    """Return the plan of a command's options.
+
+    Parameters
+    ----------
+    make
+        Makes what a group of options describes, by its name: ``llm``, ``problem``, …
+    """
+    proposer, executor = make("llm"), make("executor")
+    return TrainingPlan(
+        problem=make("problem"),
+        proposer=proposer if options.record is None else Recorder(proposer, options.record),
+        method=make("method"),
+        memories={level: make("memory") for level in Level},
+        budget=options.budget,
+        seed=options.seed,
+        settings=options.search,
+        execution=Execution(executor, options.limits, require=options.sandbox.require),
+        pools=options.pools,
+    )
 
 
 @dataclass(frozen=True)

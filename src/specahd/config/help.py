@@ -82,7 +82,7 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
         for keys, value in ordered
         if keys[0] not in groups or len(keys) > 1
     ]
-    if command == "solve":
+    if command in ("solve", "learn"):
         lines += ["", "Columns of a table of stops (CSV), in any order:"]
         lines += [_line(column, words) for column, words in STOP_COLUMNS.items()]
     lines += ["", "Of every command:", *(_line(*flag) for flag in _FLAGS)]

@@ -126,13 +126,15 @@ def _is_at_least(wanted: float | None, had: float | None) -> bool:
     return wanted is None or (had is not None and wanted >= had)
 
 
-def check_same(config: DictConfig, directory: Path) -> None:
-    """Refuse to resume a job of a sweep in a directory that contains another run.
+def check_same(config: DictConfig, directory: Path, other: str = "hydra.sweep.dir") -> None:
+    """Refuse to resume a run in a directory that contains another run.
 
     Parameters
     ----------
     config
-        Configuration composed for the job.
+        Configuration composed for the run.
+    other
+        The option that names another directory, for the message.
     """
     wanted, had = flatten(resolve_config(config)), flatten(_resumable_config(directory).values)
     for key in sorted(wanted.keys() | had.keys()):
@@ -142,7 +144,7 @@ def check_same(config: DictConfig, directory: Path) -> None:
         if not is_covered_by(option, CHANGEABLE) and wanted.get(key) != had.get(key):
             raise ConfigError(
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
-                "name another hydra.sweep.dir."
+                f"name another {other}."
             )
 
 

@@ -55,6 +55,23 @@ class TrainConfig(RunOptions):
         check_store(self.tracking)
 
 
+@dataclass(kw_only=True)
+class LearnConfig(TrainConfig):
+    """Options of ``python -m specahd.learn``: those of a training, and how it is measured."""
+
+    time_limit: float = option(
+        10.0, "seconds for each day that was not seen, by each solver", 0.01, 1e6
+    )
+    out: str | None = option(None, "the folder of the run; null: learned/ and the pools' name")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.resume is not None:
+            raise ConfigError("Expected no resume: the same command goes on where it broke off.")
+        if self.pools.files is None:
+            raise ConfigError("Expected your own instances: specahd learn FOLDER.")
+
+
 @dataclass(frozen=True)
 class EvaluateConfig(RepairOptions):
     """Options of ``python -m specahd.evaluate``; null options of repair are as in training."""
@@ -245,6 +262,7 @@ class FetchConfig(Transfers):
 
 SCHEMAS: Mapping[str, type] = {
     "train": TrainConfig,
+    "learn": LearnConfig,
     "evaluate": EvaluateConfig,
     "solve": SolveConfig,
     "prepare": PrepareConfig,

@@ -9,6 +9,7 @@ from hydra.core.override_parser.types import Quote, QuotedString
 from specahd.config import find_file
 from specahd.config.schemas import SolveConfig
 from specahd.core.errors import ConfigError
+from specahd.core.settings import TableOptions
 
 _TAKE_A_WORD = ("--cfg", "-c", "--package", "-p", "--info", "-i")
 """Hydra's flags that take the next word as their value."""
@@ -58,6 +59,32 @@ def quote_files(words: Sequence[str]) -> list[str]:
     if len(files) + len(instances) > 1:
         raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
     return [*(f"instance={quote(file)}" for file in files), *options_and_files]
+
+
+def own_files(words: Sequence[str]) -> tuple[list[str], list[str], dict[str, str]]:
+    """Return a command line of ``learn`` with all options named, its files, and options of tables.
+
+    A word without an option is a file or folder. Options of tables may be named as in ``solve``.
+    """
+    tables = [each.name for each in fields(TableOptions)]
+    files: list[str] = []
+    given: dict[str, str] = {}
+    rewritten: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        option, equals, value = word.partition("=")
+        name = option.removeprefix("pools.")
+        if before in _TAKE_A_WORD or word[:1] == "-":
+            rewritten.append(word)
+        elif not equals or (name not in tables and Path(word).exists()):
+            files.append(word)
+        elif name in tables:
+            given[name] = value.strip("'\"")
+            text = name in ("matrix", "ignore") and given[name] != "null"
+            rewritten.append(f"pools.{name}={quote(given[name]) if text else value}")
+        else:
+            rewritten.append(word)
+    named = [f"pools.files=[{','.join(map(quote, files))}]"] if files else []
+    return [*named, *rewritten], files, given
 
 
 def output_names(text: str) -> list[str]:

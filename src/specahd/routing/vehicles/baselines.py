@@ -80,12 +80,17 @@ def _nearest(instance: VehicleInstance) -> tuple[IntArray, FloatArray]:
 
 
 def pyvrp(
-    instance: VehicleInstance, iterations: int, seed: int = 0, baseline: str = "pyvrp"
+    instance: VehicleInstance,
+    iterations: int,
+    seed: int = 0,
+    baseline: str = "pyvrp",
+    *,
+    seconds: float | None = None,
 ) -> Solution:
     """Return the best routes that PyVRP finds in that many iterations of its local search.
 
-    Equal arguments give equal routes, because no result depends on a clock. Integral
-    data, and data in tenths, are solved exactly. Other data are rounded to thousandths:
+    Equal arguments give equal routes, unless ``seconds`` bound the search in place of them.
+    Integral data, and data in tenths, are solved exactly. Other data are rounded to thousandths:
     distances to the nearest; travel times, service times and the opening of windows
     up; the closing of windows down. So routes that keep the rounded windows keep the
     true ones. A limit of a route is rounded down too. All limits and prices of vehicles hold.
@@ -98,6 +103,8 @@ def pyvrp(
         At least 0.
     baseline
         The name of the baseline solver in a message.
+    seconds
+        The time of the search, without that of the model; None: ``iterations`` bound it.
 
     Raises
     ------
@@ -111,7 +118,7 @@ def pyvrp(
     require("train", "PyVRP")
     # Slow to import, and needed only when this solver is asked for.
     import pyvrp as solver
-    from pyvrp.stop import MaxIterations
+    from pyvrp.stop import MaxIterations, MaxRuntime
 
     if iterations < 1:
         raise ConfigError(f"Expected solver_iterations of at least 1, got {iterations}.")
@@ -119,7 +126,7 @@ def pyvrp(
         raise ConfigError(f"Expected a solver seed of at least 0, got {seed}.")
     data = problem_data(instance, distances)
     search = partial(solver.solve, data, seed=seed, collect_stats=False)
-    result = search(MaxIterations(iterations))
+    result = search(MaxIterations(iterations) if seconds is None else MaxRuntime(seconds))
     if not result.is_feasible():
         # From a feasible start the best solution is feasible, though seldom as good.
         alone = solver.Solution(data, [[client] for client in range(data.num_clients)])
