@@ -48,6 +48,7 @@ def test_neither_order_nor_name_decides():
     assert pools_of(days[::-1]) == pools_of(days)[::-1]
     renamed = [VehicleInstance("x", one.coords, one.demands, one.capacity) for one in days]
     assert pools_of(renamed) == pools_of(days)
+    assert pools_of([changed(one, 0) for one in days]) == pools_of(days)
 
 
 @pytest.mark.parametrize("shares", [[0.3, 0.2, 0.2, 0.3], [0.4, 0.01, 0.05, 0.54]])
