@@ -158,11 +158,13 @@ def split_instances(problem: AnyProblem, instances: Sequence[Source], pools: Poo
 
 
 def describe_pools(problem: AnyProblem, folder: Path) -> list[str]:
-    """Return what pools of one's own instances hold, in a line for each, and one for all."""
+    """Return what pools hold, in a line for each, and one for all of one's own instances."""
     lines = [
         f"{folder / pool}: {_describe(on_disk.read_pool(problem, folder, pool))}" for pool in POOLS
     ]
-    sources = on_disk.read_manifest(folder)["sources"]
+    sources = on_disk.read_manifest(folder).get("sources")
+    if sources is None:
+        return lines
     groups = {each["name"]: each["group"] for each in sources}
     equal, near = len(sources) - len(groups), len(groups) - len(set(groups.values()))
     return [
@@ -185,10 +187,13 @@ def _describe(instances: Sequence[Any]) -> str:
         if windows is not None:
             day = max(windows.due[0] - windows.ready[0], 1e-9)
             widths.append(100 * np.median(np.minimum(windows.due - windows.ready, day)[1:]) / day)
-    spreads = [each.spread / getattr(each, "parts", 1) for each in instances]
+    spreads = [
+        each.spread / getattr(each, "parts", 1) for each in instances if hasattr(each, "spread")
+    ]
     parts += [f"{_range(loads)} in a full vehicle"] if loads else []
     parts += [f"windows of {_range(widths)}% of the day"] if widths else []
-    return ", ".join([*parts, f"{_range(spreads)} from their centre"])
+    parts += [f"{_range(spreads)} from their centre"] if spreads else []
+    return ", ".join(parts)
 
 
 def _range(values: Sequence[float]) -> str:
