@@ -25,7 +25,7 @@ from msgspec.structs import asdict
 from msgspec.structs import replace as altered
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.problems import read_pool
+from specahd.api.own_pools import read_pool
 from specahd.checkpoint.frozen import Checkpoint, freeze
 from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError
