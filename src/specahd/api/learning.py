@@ -71,7 +71,7 @@ def measure(
     for place, day in enumerate(days):
         # A machine that slows down does so for no solver alone.
         for solver in solvers if place % 2 else solvers[::-1]:
-            key = {
+            key: Record = {
                 "instance": day.name,
                 "instance_hash": definition_hash(problem.dumps(day)),
                 "solver": solver,
@@ -82,7 +82,7 @@ def measure(
             wanted.append((day, key))
     path = checkpoint.parent / DAYS
     measured = list(read_records(path))
-    known: dict[Any, Record] = {_key(record): dict(record) for record in measured}
+    known: dict[Any, Record] = {_key(record): record for record in measured}
     left = [(day, key) for day, key in wanted if _key(key) not in known]
     observer.on_phase(f"unseen instances, {time_limit:g} s for each solver", len(left))
     file = JournalFile(path, sync=True)
