@@ -328,8 +328,8 @@ def _listed(names: Iterable[str]) -> str:
 *_OTHERS, _LAST = RULED_OUT
 RULES: tuple[str, ...] = (
     "One function, deterministic and without memory between calls: no random module, no clock, no "
-    "files, no output. A seeded generator of your own is fine.",
-    "np (NumPy) and math are there, and no other module. All of math; of np the "
+    "files, no output. Your own seeded generator is fine.",
+    "np (NumPy) and math are there, no other module. All of math; of np the "
     "functions that compute with, make, sort, search and combine arrays (also bincount, "
     "take_along_axis, add.reduceat), np.linalg.norm, solve, eigh and svd, but not np.random, "
     "np.empty or np.vectorize.",
@@ -337,7 +337,7 @@ RULES: tuple[str, ...] = (
     f"No {', '.join(_OTHERS)} or {_LAST}. Comprehensions and lambdas are fine.",
     "where= of np functions needs out= with a new array.",
     "Arrays that are arguments are read-only; copy what you change.",
-    f"It is ASCII and has at most {MAX_SOURCE:,} characters.",
+    f"It is ASCII, of at most {MAX_SOURCE:,} characters and {MAX_NODES:,} syntax nodes.",
 )
 """The language of all programs as sentences of a prompt."""
 COMPILED_RULES: tuple[str, ...] = (
