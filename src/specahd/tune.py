@@ -35,8 +35,7 @@ def tune(config: DictConfig) -> None:
             options.instances,
             options.seed,
             out,
-            options.pools.dir,
-            options.pools.seed,
+            options.pools,
             execution=Execution(executor, options.limits, require=options.sandbox.require),
             observer=ProgressObserver(),
         )

@@ -7,6 +7,7 @@ from specahd.programs.constants import constants, with_constants
 SOURCE = """def select_customer_groups(demands, noise, max_groups):
     answer = np.zeros(max_groups * 20, np.int64)
     wanted = 3 + int(noise[7] * 40.0)
+    best = 1000000000.0
     share = max(1e-09, demands.mean(axis=2)) ** 2
     for step in range(5):
         wanted += step % 6 + 6 + 1 + 0

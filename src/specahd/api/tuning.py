@@ -25,7 +25,7 @@ from msgspec.structs import asdict
 from msgspec.structs import replace as altered
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.own_pools import read_pool
+from specahd.api.own_pools import pool_folder, read_pool
 from specahd.checkpoint.frozen import Checkpoint, freeze
 from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError
@@ -35,13 +35,14 @@ from specahd.core.journal import JournalFile, read_records, write_json
 from specahd.core.program import Program
 from specahd.core.ranges import check_integer
 from specahd.core.seeding import generator
-from specahd.core.settings import POOLS_SEED, Pools
+from specahd.core.settings import Pools
 from specahd.programs.constants import Constant, constants, rounded, with_constants
 from specahd.programs.guard import guard
 from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.racing import Race
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
+from specahd.routing.pools import definition_hash
 from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.executor import Executor
 
@@ -105,8 +106,7 @@ def tune(
     instances: int = 32,
     seed: int = 0,
     out: str | Path = "tuned",
-    pools: str | Path = "pools",
-    pools_seed: int = POOLS_SEED,
+    pools: str | Path | Pools = "pools",
     *,
     execution: Execution | None = None,
     observer: Observer | None = None,
@@ -130,8 +130,9 @@ def tune(
         Seed of the proposals, at least 0.
     out
         A directory that receives the proposals, the result, and the tuned ``checkpoint``.
-    pools, pools_seed
-        Directory of the instance pools and their seed. Missing pools are written there.
+    pools
+        Directory of the instance pools, which are written there if they are missing; or the options
+        of the command, with a seed or with files of your own.
     execution
         As for :func:`specahd.api.load`.
     observer
@@ -156,7 +157,8 @@ def tune(
     loaded = load(checkpoint, execution=execution, observer=heard)
     work = _Work(loaded, program, seed, Path(out), heard)
     with listening(heard.on_compile):
-        return work.run(evaluations, instances, Pools(str(pools), pools_seed))
+        given = pools if isinstance(pools, Pools) else Pools(str(pools))
+        return work.run(evaluations, instances, pool_folder(loaded.problem, given))
 
 
 class _Work:
@@ -177,11 +179,11 @@ class _Work:
         self._system = loaded.system()
         self._failures = 0
 
-    def run(self, evaluations: int, instances: int, pools: Pools) -> Tuning:
+    def run(self, evaluations: int, instances: int, folder: Path) -> Tuning:
         """Propose, choose, and measure the choice."""
         loaded, parent = self._loaded, self._parent
         names = (f"{parent.level}_train", *_POOLS)
-        read = [read_pool(loaded.problem, pool, pools.dir, pools.seed, instances) for pool in names]
+        read = [read_pool(loaded.problem, pool, folder, count=instances) for pool in names]
         cases = loaded.cases([one for part in read for one in part], observer=self._observer)
         ends = np.cumsum([0, *map(len, read)]).tolist()
         places = {name: range(*bounds) for name, bounds in zip(names, pairwise(ends), strict=True)}
@@ -191,7 +193,7 @@ class _Work:
             "checkpoint": loaded.digest,
             "program": parent.id,
             "instances": instances,
-            "pools": pools.seed,
+            "pools": [definition_hash(loaded.problem.dumps(one.data)) for one in read[0]],
             "seed": self._seed,
         }
         with closing(loaded.execution.start(loaded.problem, cases)) as executor:

@@ -1,7 +1,7 @@
 """The constants of a program: the numbers in its text that can be tuned, and the text with others.
 
 Left as they are: whole numbers that are or equal an index, the size of an array, the divisor of a
-remainder, a power or an argument given by name; 0 and 1; floats that only avoid a division by 0.
+remainder, a power or an argument given by name; 0 and 1; floats for nearly 0 or infinity.
 """
 
 import ast
@@ -14,7 +14,7 @@ from specahd.core.syntax import parse
 FACTOR = 2
 """How many times larger or smaller a constant may become."""
 _SIZES = ("arange", "empty", "full", "ones", "range", "zeros")
-_TINY = 1e-6
+_TINY, _HUGE = 1e-6, 1e5
 _DIGITS = 4
 
 
@@ -58,7 +58,7 @@ def _tunable(tree: ast.Module) -> list[tuple["ast.Constant", float]]:
     found = [
         (node, value)
         for node, value in _numbers(tree)
-        if (value > 1 and value not in held if isinstance(value, int) else value > _TINY)
+        if (value > 1 and value not in held if isinstance(value, int) else _TINY < value < _HUGE)
     ]
     return sorted(found, key=lambda one: (one[0].lineno, one[0].col_offset))
 
