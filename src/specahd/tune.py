@@ -62,6 +62,11 @@ def tune(config: DictConfig) -> None:
                 f"{pool} ({len(found.tuned[pool])}): {_percent(found.untuned[pool])} before, "
                 f"{_percent(found.tuned[pool])} tuned: {100 * gain:+.2f} ± {100 * error:.2f} points"
             )
+        gain, error = found.gain("validation")
+        if gain < -error:
+            lines.append("On validation the tuned program is worse: keep the one before.")
+        elif gain < error:
+            lines.append("On validation this is no more than chance: give it more instances.")
         target = display_path(found.checkpoint)
         lines += [
             f"constants:  {', '.join(changed)}",

@@ -1,7 +1,8 @@
 """The constants of a program: the numbers in its text that can be tuned, and the text with others.
 
-Left as they are: whole numbers that are or equal an index, the size of an array, the divisor of a
-remainder, a power or an argument given by name; 0 and 1; floats for nearly 0 or infinity.
+Left as they are: whole numbers that are or equal an index, the size of an array, a factor (mostly
+of an index), the divisor of a remainder, a power or an argument given by name; 0 and 1; floats for
+nearly 0 or infinity.
 """
 
 import ast
@@ -71,6 +72,8 @@ def _structure(tree: ast.AST) -> Iterator[ast.AST]:
                 yield node.slice
             case ast.BinOp(op=ast.Mod() | ast.Pow()):
                 yield node.right
+            case ast.BinOp(op=ast.Mult(), left=left, right=right):
+                yield from (each for each in (left, right) if isinstance(each, ast.Constant))
             case ast.keyword():
                 yield node.value
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _SIZES:
