@@ -12,7 +12,7 @@ import pytest
 from commands import TINY, call, start, tree
 from routing.formats.good_files import NUMBERS, PLANE, SOLOMON, WINDOWS
 from specahd import api
-from specahd.api.own_pools import pool_folder
+from specahd.api.own_pools import pool_folder, split_instances
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.settings import Pools
 from specahd.routing.base import POOLS
@@ -150,6 +150,17 @@ def test_confirmation_is_generated(tmp_path):
     assert len(api.read_pool(problem, "validation", folder)) == 1
     with pytest.raises(ConfigError, match="holds pools of cvrp, not of tsp"):
         api.read_pool("tsp", "validation", folder)
+
+
+def test_vehicles_with_limits_or_prices_are_refused(tmp_path):
+    write_days(tmp_path / "days", 5)
+    paths = sorted((tmp_path / "days").iterdir())
+    problem, pools = api.make_problem("cvrp"), Pools(str(tmp_path / "pools"))
+    for option in ({"fixed_cost": 7}, {"max_distance": 300}, {"vehicles": 9}):
+        days = [api.read(path, capacity=200, **option) for path in paths]
+        with pytest.raises(ConfigError, match="without limits and prices of vehicles, got day-0: "):
+            split_instances(problem, days, pools)
+    assert not (tmp_path / "pools").exists()
 
 
 def test_a_table_may_have_distances_of_its_own(tmp_path):

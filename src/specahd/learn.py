@@ -14,7 +14,7 @@ from pathlib import Path
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.api.learning import expect_days, measure, verdict
-from specahd.api.own_pools import describe_pools, pool_folder, problem_of
+from specahd.api.own_pools import describe_pools, first_problem, pool_folder
 from specahd.api.plans import make_plan, run_training
 from specahd.config import resume
 from specahd.config.cli import run_command, save_config
@@ -96,7 +96,7 @@ def _rewritten(words: Sequence[str]) -> list[str]:
     """Name the option of files and those of tables, and the problem of the first file."""
     rewritten, files, options = own_files(words)
     named = any(word.startswith("problem=") for word in rewritten)
-    found = None if named or not files else problem_of(files, options)
+    found = None if named or not files else first_problem(files, options)
     return [*([f"problem={found}"] if found else []), *rewritten]
 
 

@@ -87,7 +87,7 @@ def read_files(
         yield on_disk.Source(found.data, file, digest(path)), problem
 
 
-def problem_of(places: Iterable[str], options: Mapping[str, str]) -> str | None:
+def first_problem(places: Iterable[str], options: Mapping[str, str]) -> str | None:
     """Return the name of the problem of the first file; None if it cannot be read.
 
     Parameters

@@ -77,10 +77,17 @@ def split_pools(problem: AnyProblem, sources: Sequence[Source], pools: Pools) ->
     Raises
     ------
     ConfigError
-        There are too few instances that are no near copies of each other.
+        There are too few instances that are no near copies of each other, or one has limits or
+        prices of vehicles.
     WriteError
         The disk is full or read-only.
     """
+    for source in sources:
+        if getattr(source.instance, "limited", False):
+            raise ConfigError(
+                "Expected instances without limits and prices of vehicles, got "
+                f"{source.file or source.instance.name}: only solving knows them."
+            )
     hashes = [definition_hash(problem.dumps(source.instance)) for source in sources]
     first = {key: place for place, key in reversed(list(enumerate(hashes)))}
     kept = {key: sources[first[key]].instance for key in sorted(first)}
