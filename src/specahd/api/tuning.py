@@ -145,6 +145,11 @@ def tune(
         to tune, ``out`` holds another tuning, or Optuna is not installed.
     FileError
         The checkpoint or the pools cannot be read, or ``out`` cannot be written.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> found = api.tune(checkpoint, evaluations=3, instances=2)  # doctest: +SKIP
     """
     require("optuna", "Tuning")
     for name, value, low in (
