@@ -73,6 +73,9 @@ def test_each_method_has_its_task_and_all_have_one_budget(swept):
         "cvrp-specahd-seed0": "append",
         "cvrp-single-seed0": "construct",
     }
+    # A call of one is a region, of the other a whole instance.
+    seconds = {name: config["limits"].pop("lower_call") for name, config in configs.items()}
+    assert seconds == {"cvrp-specahd-seed0": 1, "cvrp-single-seed0": 60}
     for part in ("budget", "limits", "pools"):
         first, second = (config[part] for config in configs.values())
         assert first == second

@@ -294,13 +294,13 @@ def test_more_vehicles_than_a_file_states_are_told(place):
             warnings.simplefilter("always")
             solved = api.solve(place / "my.vrp", repairs=10)
         said = [str(each.message) for each in caught]
-        words = f"tiny takes {len(solved.routes)} vehicles, and its file states {stated}: fleets"
+        words = f"tiny takes {len(solved.routes)} vehicles, and its file states {stated}: vehicles"
         assert any(one.startswith(words) for one in said) is told
     few = (DATA / "elsewhere" / "few-solomon.txt").read_text()
     (place / "few.txt").write_text(
         re.sub(r"^(\s*)\d+(\s+\d+)\s*$", r"\g<1>1\2", few, count=1, flags=re.M)
     )
-    with pytest.warns(UserWarning, match="and its file states 1: fleets are not limited here"):
+    with pytest.warns(UserWarning, match="and its file states 1: vehicles=1 makes that the limit"):
         api.solve(place / "few.txt", repairs=10)
 
 
