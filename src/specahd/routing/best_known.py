@@ -99,6 +99,8 @@ def row_of(public: PublicSet, stem: str, published: list[Row]) -> Row | None:
 def best_known(problem: AnyProblem, instance: Any, path: Path) -> BestKnown | None:
     """Return the published value of an instance of a public set, None if there is none.
 
+    There is none for limits and prices of vehicles that somebody has added.
+
     Parameters
     ----------
     path
@@ -109,6 +111,8 @@ def best_known(problem: AnyProblem, instance: Any, path: Path) -> BestKnown | No
     FileError
         bks.csv is not a table of values.
     """
+    if getattr(instance, "limited", False):
+        return None
     path = path.resolve()
     # At most two levels, as in sdvrp/SET-1/SD1.txt.
     root = next((one for one in path.parents[1:3] if (one / FILE).is_file()), None)

@@ -10,6 +10,7 @@ from specahd import api
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.settings import FleetOptions
 from specahd.repair.cases import Case, share_arrays
+from specahd.routing.best_known import best_known
 from specahd.routing.formats import vrplib
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
@@ -176,3 +177,16 @@ def test_only_solving_takes_a_limited_instance():
     case = Case(found.data, ALONE, 50.0, "x")
     with pytest.raises(ConfigError, match="x limits or prices vehicles, expected an instance"):
         share_arrays(found.problem, [case])
+
+
+def test_published_values_are_not_of_limited_vehicles(tmp_path):
+    folder = tmp_path / "cvrp_small"
+    folder.mkdir()
+    (tmp_path / "bks.csv").write_text(
+        "set,name,bks,convention,verified_cost,note\ncvrp_small,x,45,euc2d-rounded(nint),45,\n"
+    )
+    path = folder / "x.vrp"
+    path.write_text(HEAD + BODY)
+    found = api.read(path)
+    assert best_known(found.problem, found.data, path).value == 45
+    assert best_known(found.problem, api.read(path, fixed_cost=1.0).data, path) is None
