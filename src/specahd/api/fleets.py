@@ -31,9 +31,14 @@ def searched(problem: AnyProblem, data: Any) -> tuple[AnyProblem, Any]:
     return problem, seen
 
 
+def fleet_of(data: Any) -> int | None:
+    """Return the most vehicles that a solution of an instance may use; None: any number."""
+    return data.fleet if isinstance(data, VehicleInstance) else None
+
+
 def excess(problem: AnyProblem, data: Any, solution: Any) -> int:
     """Return by how much the vehicles of a solution exceed the fleet; 0 without a limit."""
-    fleet = getattr(data, "fleet", None)
+    fleet = fleet_of(data)
     return 0 if fleet is None else max(0, len(problem.routes(solution)) - fleet)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.api.fleets import excess, searched, within_fleet
+from specahd.api.fleets import excess, fleet_of, searched, within_fleet
 from specahd.api.incumbents import Incumbent, incumbent_case
 from specahd.api.problems import DataFrame, ProblemInstance, Source, read, with_options
 from specahd.api.programs import OPERATOR, programs_for, stronger_programs
@@ -318,7 +318,7 @@ def solve(
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
     count = working(seen_as, seen, workers, cluster)
-    if getattr(data, "fleet", None) is not None and count > 1:
+    if fleet_of(data) is not None and count > 1:
         count = 1
         observer.on_warning(f"With vehicles={data.fleet} one worker searches.")
     elif count < workers:
@@ -345,8 +345,9 @@ def solve(
                 free = seen if seen is data else replace(seen, fleet=None)
                 start = construct_start(seen_as, free, limit, stopped)
                 case = start.case
-                cost = problem.cost(data, case.baseline)
-                case = replace(case, instance=data, cost=cost)
+                if seen is not data:
+                    cost = problem.cost(data, case.baseline)
+                    case = replace(case, instance=data, cost=cost)
             else:
                 start = Start(case)
             # The time spent waiting for the programs is not part of the search time.

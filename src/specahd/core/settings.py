@@ -67,8 +67,12 @@ class TableOptions:
     @property
     def given(self) -> list[str]:
         """The names of the options that are set."""
-        stated = [each.name for each in fields(TableOptions)]
-        return [name for name in stated if getattr(self, name) not in (None, False)]
+        return _set(self, TableOptions)
+
+
+def _set(options: Any, kind: type) -> list[str]:
+    """Return the names of the options of a class that are neither None, False nor 0."""
+    return [each.name for each in fields(kind) if getattr(options, each.name) not in (None, False)]
 
 
 def listed(given: Any) -> list[str]:
@@ -344,7 +348,7 @@ class FleetOptions:
     @property
     def given(self) -> list[str]:
         """The names of the options that are set."""
-        return [each.name for each in fields(self) if getattr(self, each.name)]
+        return _set(self, FleetOptions)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -376,7 +376,10 @@ def _depot(sections: Sections, dimension: int) -> int:
 
 
 def dumps(data: VRPLIBData) -> str:
-    """Return the text that :func:`read` and other tools read back; the depot is node 1."""
+    """Return the text that :func:`read` and other tools read back; the depot is node 1.
+
+    It has no field for ``fleet`` and ``fixed_cost``, and none for ``max_duration`` beside windows.
+    """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]
     if data.comment:
@@ -388,10 +391,10 @@ def dumps(data: VRPLIBData) -> str:
         f"CAPACITY : {data.capacity}",
     ]
     limit = data.max_distance or data.max_duration
-    if limit is not None:
+    if limit is not None and kind == UNTIMED:
         lines.append(f"DISTANCE : {format_number(limit)}")
-    if data.max_duration is not None:
-        lines.append(f"SERVICE_TIME : {format_number(data.stop_time)}")
+        if data.max_duration is not None:
+            lines.append(f"SERVICE_TIME : {format_number(data.stop_time)}")
     lines += distance_lines(data.matrix, data.coords)
     lines.append("DEMAND_SECTION")
     lines += [f"{node} {demand}" for node, demand in enumerate(data.demands.tolist(), start=1)]

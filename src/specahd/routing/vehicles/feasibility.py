@@ -64,7 +64,7 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     if instance.windows is not None:
         found += _windows(instance, solution)
     if instance.fleet is not None:
-        found += _fleet(instance, solution)
+        found += _fleet(solution, instance.fleet)
     if instance.max_distance is not None:
         found += _distances(instance, solution, instance.max_distance)
     if instance.max_duration is not None:
@@ -200,11 +200,11 @@ def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> It
             )
 
 
-def _fleet(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> Iterator[Violation]:
+def _fleet(solution: Sequence[Sequence[int]], most: int) -> Iterator[Violation]:
     """No more vehicles leave the depot than there are."""
     used = sum(map(bool, solution))
-    if instance.fleet is not None and used > instance.fleet:
-        yield Violation("vehicles", f"{used} vehicles are used, more than {instance.fleet}.")
+    if used > most:
+        yield Violation("vehicles", f"{used} vehicles are used, more than {most}.")
 
 
 def _distances(
