@@ -21,10 +21,12 @@ from msgspec import convert
 
 from specahd.core.budget import Allowance
 from specahd.core.errors import RunFailed
+from specahd.core.journal import read_records
 from specahd.core.program import Level, Outcome
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
+from specahd.design.facts import Facts
 from specahd.repair.racing import FIRST
 from specahd.repair.repertoire import objective
 from specahd.routing.base import contracts
@@ -58,6 +60,20 @@ def test_the_tasks_of_a_round_are_what_the_present_upper_program_exposes(trained
 def _upper(number):
     operator = "seed" if number == 0 else "i1"
     return SimpleNamespace(idea=f"Try {number}.", operator=operator)
+
+
+def test_upper_programs_are_told_what_the_lower_ones_save_and_what_was_repaired(
+    trained, tmp_path, monkeypatch
+):
+    repaired = []
+    monkeypatch.setattr(Facts, "upper", lambda self, *told: repaired.append(told[3]) or [])
+    trained(incumbents="repaired")
+    prompts = list(read_records(tmp_path / "prompts.jsonl"))
+    upper = [each["prompt"] for each in prompts if each["sample"].startswith("upper")]
+    told = "With the best of the kept programs on each, regions save "
+    assert upper
+    assert all(prompt.count(told) == 1 for prompt in upper)
+    assert repaired == [0, len(POOLS["upper_train"])]
 
 
 def test_a_round_is_told_by_its_measures(trained):

@@ -11,10 +11,13 @@ from cases import split as split_instance
 from specahd.engine import changes, links, passes, route_ends, seeds, strings, tour_strings
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
+from specahd.engine.searches import FLEET
+from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.routing.distances import CONVENTION, MATRIX
 from specahd.routing.kernels.distances import CODES
+from specahd.routing.vehicles.instance import VehicleInstance
 
 NAMES = ["cvrp", "tsp", "sdvrp", "vrptw"]
 ALL = pytest.mark.parametrize("name", NAMES)
@@ -94,6 +97,65 @@ def test_a_group_that_is_too_dear_is_given_up_and_every_bit_restored(name):
     assert (later.kept, found) == (report.kept, [])
     assert kept() == before
     assert 0 < later.repairs - report.repairs < 0.8 * 20 * (later.passes - report.passes)
+
+
+def open_routes(state):
+    """Return how many routes have customers; as many terminals are free as the rest allows."""
+    first = len(state.nodes) - len(state.free)
+    empty = state.nodes[first:, links.BEHIND] == np.arange(first, len(state.nodes))
+    free = state.free[: state.integers[changes.FREE]]
+    assert len(set(free.tolist())) == len(free)
+    assert empty[free].all()
+    return len(empty) - int(empty.sum())
+
+
+@pytest.mark.parametrize("name", ["cvrp", "vrptw"])
+@pytest.mark.parametrize("more", [0, 2])
+def test_no_more_routes_are_open_than_the_fleet_has(name, more):
+    place = place_of(name)
+    _, found = place.slice()
+    most = len(place.solution(found)) + more
+    block = {**place.block, FLEET: np.array([most])}
+    # The last position is that on a new route, if there is one.
+    newest = place.lower_of("return len(detours) - 1")
+    everywhere = place.upper_of("return np.argsort(noise[:len(preceding) - 1])[:20] + 1")
+    for upper in (place.upper, everywhere):
+        report, _ = place.slice(upper, newest, block=block, routes=found, temperature=1e6)
+        state = place.search._state
+        used = open_routes(state)
+        assert used <= most
+        assert state.integers[changes.FREE] == most - used
+        current = place.problem.unflat(place.instance, [place.search.current_routes()])
+        assert place.problem.check(place.instance, current) == ()
+        assert report.kept > 0
+
+
+def test_a_route_that_a_group_empties_may_be_opened_again_for_it():
+    """All others are full."""
+    coords = np.array([[0, 0], [10, 0], [20, 0], [0, 10], [0, 20]], float)
+    instance = VehicleInstance("full", coords, np.array([0, 1, 1, 1, 1]), 2)
+    place = Place(CVRP(), instance, start=((1, 2), (3, 4)))
+    block = {**place.block, FLEET: np.array([2])}
+    first = place.upper_of("return np.arange(1, 3)")
+    report, _ = place.slice(first, block=block, repairs=40, groups=1)
+    assert report.kept > 10
+    assert open_routes(place.search._state) == 2
+    assert place.search._state.integers[changes.FREE] == 0
+
+
+def test_a_route_that_a_group_leaves_empty_is_free_once():
+    coords = np.array([[0, 0], [10, 0], [20, 0], [30, 0]], float)
+    instance = VehicleInstance("room", coords, np.array([0, 1, 1, 1]), 3)
+    place = Place(CVRP(), instance, start=((1, 2), (3,)))
+    block = {**place.block, FLEET: np.array([2])}
+    upper, lower = (
+        place.upper_of("return np.arange(3, 4)"),
+        place.lower_of("return len(detours) * 0"),
+    )
+    report, _ = place.slice(upper, lower, block=block, repairs=1, groups=1)
+    assert report.kept == 1
+    assert open_routes(place.search._state) == 1
+    assert place.search._state.integers[changes.FREE] == 1
 
 
 @pytest.mark.parametrize(

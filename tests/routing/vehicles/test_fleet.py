@@ -14,6 +14,7 @@ from specahd.routing.best_known import best_known
 from specahd.routing.formats import vrplib
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.baselines import problem_data
 from specahd.routing.vehicles.feasibility import check, cost
 from specahd.routing.vehicles.fleet import reduced, with_fleet
 from specahd.routing.vehicles.instance import VehicleInstance
@@ -133,6 +134,18 @@ def test_the_search_sees_no_prices_and_limits_but_equal_costs_and_feasibility(
             agreed.append((not check(seen, solution), not check(data, solution)))
         assert all(ours == theirs for ours, theirs in agreed)
     assert len(set(agreed)) == 2
+
+
+def test_pyvrp_is_told_every_limit_and_price():
+    data = instance(fleet=2, fixed_cost=7.0, max_duration=33.0, stop_time=2.0)
+    theirs = problem_data(data, data.whole_matrix("pyvrp"))
+    kind = theirs.vehicle_type(0)
+    assert (kind.num_available, kind.fixed_cost, kind.shift_duration) == (2, 7, 33)
+    assert [client.service_duration for client in theirs.clients()] == [2, 2, 2]
+    assert theirs.duration_matrix(0)[0, 1] == 5
+    free = problem_data(instance(), data.whole_matrix("pyvrp")).vehicle_type(0)
+    assert (free.num_available, free.fixed_cost) == (3, 0)
+    assert free.shift_duration > 1e9
 
 
 @pytest.mark.parametrize(
