@@ -312,12 +312,12 @@ def solve(
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given), given.data
-    seen_as, seen = searched(problem, data)
-    chosen = stronger_programs(seen_as, seen) if checkpoint is None else checkpoint
-    programs = programs_for(seen_as, chosen, seen)
+    search_problem, reduced_data = searched(problem, data)
+    chosen = stronger_programs(search_problem, reduced_data) if checkpoint is None else checkpoint
+    programs = programs_for(search_problem, chosen, reduced_data)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
-    count = working(seen_as, seen, workers, cluster)
+    count = working(search_problem, reduced_data, workers, cluster)
     if fleet_of(data) is not None and count > 1:
         count = 1
         observer.on_warning(f"With vehicles={data.fleet} one worker searches.")
@@ -330,7 +330,7 @@ def solve(
     deferral = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), deferral:
         case = None if incumbent is None else incumbent_case(problem, data, incumbent)
-        options = (seen_as, seen, programs, seed, memory, repairs is not None)
+        options = (search_problem, reduced_data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:
             work = engine(*options, admit)
@@ -342,10 +342,12 @@ def solve(
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
             if case is None:
-                free = seen if seen is data else replace(seen, fleet=None)
-                start = construct_start(seen_as, free, limit, stopped)
+                unlimited = (
+                    reduced_data if reduced_data is data else replace(reduced_data, fleet=None)
+                )
+                start = construct_start(search_problem, unlimited, limit, stopped)
                 case = start.case
-                if seen is not data:
+                if reduced_data is not data:
                     cost = problem.cost(data, case.baseline)
                     case = replace(case, instance=data, cost=cost)
             else:
@@ -356,14 +358,14 @@ def solve(
                 began = time.monotonic() - start.seconds
                 if excess(problem, data, case.baseline):
                     asked = (case, programs, seed, memory, limit, began, stopped)
-                    case, done = within_fleet(seen_as, data, *asked)
+                    case, done = within_fleet(search_problem, data, *asked)
                     if limit.repairs is not None:
                         limit = replace(limit, repairs=limit.repairs - done)
                 improver.start(case.baseline)
-                improver.exchanges = seen_as.engine.exchanges(seen)
+                improver.exchanges = search_problem.engine.exchanges(reduced_data)
                 tell = _reporter(callback, problem, case)
                 routed: Improver = improver
-                if seen is data:
+                if reduced_data is data:
                     routed = _routed_improver(problem, case, programs, improver)
                 search = run_search(
                     *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
