@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -118,11 +120,21 @@ def test_the_published_baseline_of_every_problem(problem, baseline):
     assert instantiate(config.problem).baseline_name == baseline
 
 
+def _groups(path: Path) -> dict[str, Any]:
+    """Return the options of a file by their groups; those of a budget are not grouped there."""
+    read = OmegaConf.to_container(OmegaConf.load(path))
+    return {"budget": read} if path.parent.name == "budget" else read
+
+
 def test_what_suits_a_problem_is_for_an_option_that_a_choice_leaves_to_problems():
     asked = {
         (path.stem, f"{group}.{option}")
-        for path in (*CONF_DIR.glob("method/*.yaml"), *CONF_DIR.glob("experiment/*.yaml"))
-        for group, options in OmegaConf.to_container(OmegaConf.load(path)).items()
+        for path in (
+            *CONF_DIR.glob("budget/*.yaml"),
+            *CONF_DIR.glob("method/*.yaml"),
+            *CONF_DIR.glob("experiment/*.yaml"),
+        )
+        for group, options in _groups(path).items()
         for option, value in (options.items() if isinstance(options, dict) else ())
         if value.__class__ is str and f"${{suited:{path.stem}," in value
     }
@@ -131,7 +143,7 @@ def test_what_suits_a_problem_is_for_an_option_that_a_choice_leaves_to_problems(
             compose("train", [f"problem={name}"]).problem._target_
         ).suited.items():
             assert {(choice, option) for option in values} <= asked
-            group = "method" if choice in CHOICES["method"] else "experiment"
+            group = next(g for g in ("method", "experiment", "budget") if choice in CHOICES[g])
             config = compose("train", [f"problem={name}", f"{group}={choice}"])
             assert values == {option: OmegaConf.select(config, option) for option in values}
 

@@ -130,7 +130,7 @@ def test_an_option_of_ones_own_is_recorded_and_names_runs(folder):
             problem=problem,
             method=partial(Single, policy=partial(get_class("own_method.MyMethod"))),
             settings=MySettings(heat=4),
-            budget=load_budget("smoke"),
+            budget=load_budget("smoke", {"_target_": "specahd.problems.cvrp.problem.CVRP"}),
             execution=SimpleNamespace(limits=CallLimits()),
             pools=Pools(str(folder)),
             given=None,

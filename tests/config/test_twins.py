@@ -65,7 +65,10 @@ def test_what_is_composed_makes_the_classes_of_the_library():
     made = OmegaConf.to_object(config)
     assert made.search == Settings(penalty=Penalty(empty=0.5))
     assert made.limits == CallLimits(memory_gb=1)
-    assert (made.budget.name, made.budget) == ("pilot", load_budget("pilot"))
+    assert (made.budget.name, made.budget) == (
+        "pilot",
+        load_budget("pilot", {"_target_": "specahd.problems.cvrp.problem.CVRP"}),
+    )
     assert (made.pools, made.sandbox) == (Pools(), Confinement())
 
 

@@ -299,7 +299,7 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
         proposer=OfflineProposer(),
         method=partial(Coupled, policy=EoH),
         memories={level: files.make_from("memory", "none") for level in Level},
-        budget=load_budget("smoke"),
+        budget=load_budget("smoke", {"_target_": "specahd.problems.cvrp.problem.CVRP"}),
         seed=0,
         settings=Settings(levels="upper", repertoire=str(place)),
     )

@@ -19,6 +19,11 @@ SETTING = [
     *("method=specahd_one_pass", "problem.max_regions=8", "problem.max_size=50"),
     *("limits.lower_call=10", "limits.upper_call=120"),
 ]
+# Of every problem, then.
+SMOKE = [
+    *("budget.lower_train=24", "budget.upper_train=12"),
+    *("budget.selection=24", "budget.validation=60"),
+]
 # What a replay gains today, as the README of the cassettes says, in percent; and how far a machine
 # may be from it (VRPTW left its recording on another machine).
 GAINS = {"cvrp": (12.59, 5.34), "vrptw": (12.87, 15.10)}
@@ -59,7 +64,7 @@ def test_replies_are_still_programs_that_run(tmp_path, problem):
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", GAINS)
 def test_a_whole_run_gains_what_the_readme_says(tmp_path, problem):
-    printed = replay(tmp_path, problem)
+    printed = replay(tmp_path, problem, *SMOKE)
     assert [record["outcome"] for record in samples(tmp_path)] == ["ok"] * 40
     gains = [float(gain) for gain in re.findall(r"([+-][0-9.]+)%", printed)]
     assert gains == pytest.approx(GAINS[problem], abs=MARGIN)

@@ -1,6 +1,6 @@
 """Training from a script: run a plan with the defaults of the command in a directory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,7 @@ def train(
     chosen = files.method_of(method, target | settings_of(resolved))
     if isinstance(problem, str):
         resolved = make_problem(problem, **chosen.options.get("problem", {}))
-    allotted = load_budget(budget) if isinstance(budget, str) else budget
+    allotted = load_budget(budget, target) if isinstance(budget, str) else budget
     memory = memory or chosen.memory or "structural"
     own = None
     if instances is not None:
@@ -139,12 +139,19 @@ def train(
     return run_training(plan, directory, heard, repeat=resume, longer=resume)
 
 
-def load_budget(name: str) -> Budget:
-    """Return the budget in a file of ``conf/budget``.
+def load_budget(name: str, problem: Mapping[str, Any]) -> Budget:
+    """Return the budget in a file of ``conf/budget`` for a problem.
+
+    Parameters
+    ----------
+    name
+        The file, without its ending.
+    problem
+        The dotted name of the problem's class as ``_target_``.
 
     Raises
     ------
     ConfigError
         There is no such file.
     """
-    return Budget(**files.declared_options("budget", name))
+    return Budget(**files.suited_options("budget", name, problem))

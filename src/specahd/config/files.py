@@ -76,6 +76,28 @@ def declared_options(group: str, name: str) -> dict[str, Any]:
     return {key: value for key, value in _read(group, name).items() if not key.startswith("_")}
 
 
+def suited_options(group: str, name: str, problem: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a file declares, with those that it leaves to the problem.
+
+    Parameters
+    ----------
+    problem
+        As in :func:`method_of`.
+    """
+    return _resolved({group: declared_options(group, name)}, problem)[group]
+
+
+def _resolved(
+    groups: Mapping[str, Mapping[str, Any]], problem: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    # Imported here, since solving reads files too, and does not need it.
+    from omegaconf import OmegaConf
+
+    register_resolvers()
+    whole: Any = OmegaConf.to_container(OmegaConf.merge({"problem": problem}, groups), resolve=True)
+    return {group: {key: whole[group][key] for key in groups[group]} for group in groups}
+
+
 def target_of(group: str, name: str) -> Any:
     """Return the class or function that a file names as its ``_target_``."""
     read = _read(group, name)
@@ -175,13 +197,8 @@ def _method_of_file(name: str, problem: Mapping[str, Any]) -> MethodChoice:
             memory = str(choice) if key.startswith("override /memory@") else memory
     if base == name and "method" not in read:
         return MethodChoice(factory_of("method", name), memory)
-    # Imported here, since solving reads files too, and does not need it.
-    from omegaconf import OmegaConf
-
     groups = {key: read[key] for key in read if key not in ("defaults", "method")}
-    register_resolvers()
-    whole: Any = OmegaConf.to_container(OmegaConf.merge({"problem": problem}, groups), resolve=True)
-    options = {group: {key: whole[group][key] for key in groups[group]} for group in groups}
+    options = _resolved(groups, problem)
     if base == name:
         return MethodChoice(_factory(read["method"]), memory, options)
     return replace(_method_of_file(base, problem), options=options)

@@ -131,6 +131,19 @@ class SDVRP(VehicleProblem[SplitSolution]):
     # Up to whole training instances.
     suited_sizes = {"append": (16, 500)}
     suited = {
+        # Instances have 200 to 1,000 customers.
+        "smoke": {
+            "budget.lower_train": 6,
+            "budget.upper_train": 4,
+            "budget.selection": 5,
+            "budget.validation": 5,
+        },
+        "pilot": {
+            "budget.lower_train": 16,
+            "budget.upper_train": 8,
+            "budget.selection": 10,
+            "budget.validation": 12,
+        },
         "comparison": {"budget.lower_train": 16, "budget.selection": 12},
         "paper": {"problem.baseline": "splitting"},
     }

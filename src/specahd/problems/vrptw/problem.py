@@ -85,6 +85,19 @@ class VRPTW(VehicleProblem[Solution]):
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
     suited_sizes = {"append": (16, 400)}
     suited = {
+        # Instances have 200 to 1,000 customers.
+        "smoke": {
+            "budget.lower_train": 6,
+            "budget.upper_train": 4,
+            "budget.selection": 5,
+            "budget.validation": 5,
+        },
+        "pilot": {
+            "budget.lower_train": 16,
+            "budget.upper_train": 8,
+            "budget.selection": 10,
+            "budget.validation": 12,
+        },
         "comparison": {"budget.lower_train": 16, "budget.selection": 12},
         "solve": {"problem.baseline": "insertion"},
     }
