@@ -1,11 +1,12 @@
 """The offline proposer: the programs that it composes and varies, and the texts that it writes."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from client_setup import CONTRACTS
+from client_setup import CONTRACTS, contracts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,8 @@ from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
 from specahd.methods.eoh import OPERATORS
+from specahd.problems.vrptw.problem import VRPTW
+from specahd.programs.constants import constants
 
 VARIATIONS = ("e1", "e2", "m1", "m2", "m3")
 LEVELS = pytest.mark.parametrize("level", list(Level))
@@ -119,6 +122,41 @@ def test_a_parent_of_another_hand_is_survived(level, operator, source):
     mixed, _ = answer(request(level, operator, parents=[stranger, parent(level, 3)]))
     assert GRAMMARS[level].recover(alone) is not None
     assert GRAMMARS[level].recover(mixed) is not None
+
+
+NUMBER = re.compile(r"\b[0-9][0-9.e+-]*")
+BY_HAND = [
+    pytest.param(contract, program, id=f"{contract.id}-{program.id}")
+    for contract in (*CONTRACTS.values(), *contracts(VRPTW().operator).values())
+    for program in contract.varied
+]
+
+
+@pytest.mark.parametrize("operator", ["e2", "m1", "m2", "m3"])
+@pytest.mark.parametrize(("contract", "program"), BY_HAND)
+def test_a_program_by_hand_is_varied(operator, contract, program):
+    parents = (Parent(program, 0.0),)
+    asked = Request(contract, 0, contract.level, 1, 0, OPERATORS[operator], parents)
+    source, idea = answer(asked)
+    assert source != program.source
+    derived = Grammar(contract.vocabulary).recover(program.source) is not None
+    if not derived and constants(program.source):
+        assert NUMBER.sub("", source) == NUMBER.sub("", program.source)
+        numbers = ", ".join(f"{constant.value:g}" for constant in constants(source))
+        assert idea == f"{program.idea[:-1]}, with the numbers {numbers}."
+        again, _ = answer(
+            replace(asked, parents=(Parent(replace(program, idea=idea, source=source), 0.0),))
+        )
+        assert again not in (source, program.source)
+
+
+def test_the_lower_programs_by_hand_can_be_derived():
+    lower = CONTRACTS[Level.LOWER]
+    assert all(GRAMMARS[Level.LOWER].recover(program.source) for program in lower.varied)
+    drawn = {id(node.rule) for i in range(300) for _, node in sample(Level.LOWER, i).walk()}
+    rare = [rule for rule in lower.vocabulary.productions if not rule.weight]
+    assert rare
+    assert not drawn & {id(rule) for rule in rare}
 
 
 # The operators

@@ -27,7 +27,7 @@ class Production:
     holes
         Type of each hole, a production's or a constant's.
     weight
-        Relative frequency in fresh samples, above 0.
+        Relative frequency in fresh samples; 0: in programs by hand and in variations alone.
     """
 
     makes: str

@@ -2,9 +2,10 @@
 
 It answers the same requests as a model, with the same kind of text, and uses only the
 request. A parent is given as source; its derivation tree is recovered before it is
-varied. So are the trees of the programs of skill records, which weight the variations
-(:mod:`specahd.llm.guidance`). The operator's treatment determines the variation;
-instructions are not read. A requested text states the scores.
+varied. Where there is none, the program keeps its form and its numbers are varied. The
+trees of the programs of skill records weight the variations (:mod:`specahd.llm.guidance`).
+The operator's treatment determines the variation; instructions are not read. A requested
+text states the scores.
 """
 
 import textwrap
@@ -21,9 +22,18 @@ from specahd.core.seeding import generator
 from specahd.core.tariff import FREE, Tariff
 from specahd.llm.grammar import Grammar, Tree
 from specahd.llm.guidance import choose_guided, measured_changes
-from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
+from specahd.llm.variation import (
+    cross,
+    dissimilar,
+    restructure,
+    retune,
+    retune_source,
+    simplify,
+)
+from specahd.programs.constants import constants
 
 TRIES = 20
+_NUMBERS = ", with the numbers "
 _MAX_IDEA = 300
 """Longest idea that a text quotes, in characters."""
 
@@ -63,11 +73,16 @@ class OfflineProposer:
         grammar = self._grammar(contract)
         rng = generator(request.seed, "offline", str(request.level), request.round, request.index)
         sources = {parent.program.source for parent in request.parents}
-        # A parent that the vocabulary cannot derive is not varied.
         trees = [grammar.recover(parent.program.source) for parent in request.parents]
         parents = [tree for tree in trees if tree is not None]
-        changes = measured_changes(grammar, request) if parents else []
         treatment = request.operator.treatment
+        if trees and trees[0] is None and treatment is not Treatment.FRESH:
+            first = request.parents[0].program
+            for _ in range(TRIES):
+                retuned = retune_source(first.source, rng)
+                if retuned is not None and retuned not in sources:
+                    return _reply(_idea_with_numbers(first.idea, retuned), retuned)
+        changes = measured_changes(grammar, request) if parents else []
         draw = partial(_vary, grammar, treatment, parents, rng)
         # A child must not repeat a parent; if variation finds none, a fresh sample is drawn.
         for attempt in range(2 * TRIES):
@@ -81,7 +96,7 @@ class OfflineProposer:
             source = grammar.source(tree, contract.name, contract.arguments)
             if source not in sources:
                 break
-        return Reply(text=f"{{{grammar.idea(tree)}}}\n```python\n{source}```\n")
+        return _reply(grammar.idea(tree), source)
 
     def _grammar(self, contract: Contract) -> Grammar:
         vocabulary = contract.vocabulary
@@ -93,6 +108,16 @@ class OfflineProposer:
         if id(vocabulary) not in self._grammars:
             self._grammars[id(vocabulary)] = Grammar(vocabulary)
         return self._grammars[id(vocabulary)]
+
+
+def _reply(idea: str, source: str) -> Reply:
+    return Reply(text=f"{{{idea}}}\n```python\n{source}```\n")
+
+
+def _idea_with_numbers(idea: str, source: str) -> str:
+    """Return the idea of a program with the numbers of its source in place of earlier ones."""
+    numbers = ", ".join(f"{constant.value:g}" for constant in constants(source))
+    return f"{idea.partition(_NUMBERS)[0].rstrip('.')}{_NUMBERS}{numbers}."
 
 
 def _vary(

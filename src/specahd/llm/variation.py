@@ -6,6 +6,7 @@ import numpy as np
 
 from specahd.core.vocabulary import Constant, Production
 from specahd.llm.grammar import FRESH_DEPTH, MAX_DEPTH, MAX_SIZE, Grammar, Tree, rounded
+from specahd.programs.constants import constants, with_constants
 
 Rng = np.random.Generator
 T = TypeVar("T")
@@ -139,6 +140,26 @@ def retune(tree: Tree, rng: Rng) -> Tree | None:
         path, node = places[index]
         tree = tree.replace_at(path, _perturb(node, rng))
     return tree
+
+
+def retune_source(source: str, rng: Rng) -> str | None:
+    """Change one or several numbers of a program that no grammar derives; None if it has none.
+
+    The numbers and their ranges are those of :mod:`specahd.programs.constants`.
+    """
+    try:
+        found = constants(source)
+    except SyntaxError:
+        return None
+    if not found:
+        return None
+    count = 1 if rng.random() < 0.5 else int(rng.integers(1, len(found) + 1))
+    values = [constant.value for constant in found]
+    for index in rng.permutation(len(found))[:count]:
+        constant = found[index]
+        value = float(np.exp(rng.uniform(np.log(constant.low), np.log(constant.high))))
+        values[index] = round(value) if constant.whole else float(f"{value:.3g}")
+    return with_constants(source, values)
 
 
 def _perturb(node: Tree, rng: Rng) -> Tree:

@@ -34,6 +34,7 @@ _CANDIDATES = """
     served = 1.0 - len(unvisited_nodes) / len(DEMANDS)
 """
 _SCORE = "    score = SCORE"
+_SCORES_IN_LINE = "    score = SCORE if current_node == depot else SCORE2"
 _SCORES = """
     if current_node == depot:
         score = SCORE
@@ -82,6 +83,9 @@ class AnswerForm:
             body(self.once + self.until, 1, candidates, lines, _SCORE, self.closing),
             body(self.twice, 1, candidates, lines, _SCORES, self.choice),
             body(self.twice + self.until, 0.7, candidates, lines, _SCORES, self.closing),
+            # As programs by hand say it.
+            body(self.twice, 0, candidates, lines, _SCORES_IN_LINE, self.choice),
+            body(self.twice + self.until, 0, candidates, lines, _SCORES_IN_LINE, self.closing),
         )
 
 
@@ -168,6 +172,8 @@ _RULES = (
     rule("score", "LENGTH", "{LENGTH}", 0.4),
     rule("score", "-LENGTH", "minus {LENGTH}", 0.2),
     *scores("mean depot distances", 2, 2, 1.0, 1.0, 1.0, 1.0, 0.7, 0.7, 0.7),
+    rule("score", "SCORE + LENGTH", "{SCORE} plus {LENGTH}", 0),
+    rule("score", "SCORE - LENGTH", "{SCORE} minus {LENGTH}", 0),
     rule("length", "here", "distance from here"),
     rule("length", "home", "distance to the depot"),
     rule("length", "apart", "mean distance to the other candidates"),
