@@ -88,9 +88,9 @@ def _instance(config: DictConfig) -> ProblemInstance:
 
     With ``convention``, the file is read again under that convention of the problem.
     """
-    stated = {name: config[name] for name in ("capacity", "matrix", "split", "speed")}
+    stated = {name: config[name] for name in ("capacity", "matrix", "durations", "split", "speed")}
     problem = config.problem and instantiate_group(config.problem, "problem")
-    found = read(config.instance, problem, ignore=config.ignore or (), **stated)
+    found = read(config.instance, problem, ignore=config.ignore or (), open=config.open, **stated)
     if config.convention is not None:
         found = under_convention(found, Path(config.instance), config.convention)
     limits = {each.name: config[each.name] for each in fields(FleetOptions)}

@@ -21,12 +21,16 @@ _PRICE = 10.0
 
 
 def searched(problem: AnyProblem, data: Any) -> tuple[AnyProblem, Any]:
-    """Return what the search sees: the problem, and an instance without prices and route limits."""
+    """Return what the search sees: the problem, and an instance without prices and route limits.
+
+    Where ways are directed, it has windows that are never too narrow, and durations.
+    """
     if not isinstance(data, VehicleInstance) or not data.limited:
         return problem, data
     seen = reduced(data)
     if seen.windows is not None and data.windows is None:
         problem = problem_of(TIMED)
+    if seen.windows is not None:
         problem = with_options(problem, baseline=problem.construction_of(seen))
     return problem, seen
 

@@ -1,6 +1,6 @@
 """Problems by name, and instances together with their problem."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,6 +175,7 @@ def read(
     *,
     capacity: float | None = None,
     matrix: Matrix | None = None,
+    durations: Matrix | None = None,
     ignore: str | Sequence[str] = (),
     split: bool = False,
     speed: float | None = None,
@@ -182,6 +183,7 @@ def read(
     fixed_cost: float = 0.0,
     max_distance: float | None = None,
     max_duration: float | None = None,
+    open: bool = False,
 ) -> ProblemInstance:
     """Read an instance file; its content determines the problem, unless one is given.
 
@@ -200,6 +202,9 @@ def read(
     matrix
         For a table of stops: the distances among them, in its order; a file, an array, nested
         lists, or a DataFrame, whose texts in index and columns must be the names of the stops.
+        Row i has the ways from stop i.
+    durations
+        Beside ``matrix``: the time that each way takes, in the same form.
     ignore
         For a table of stops: columns to leave out.
     split
@@ -214,6 +219,8 @@ def read(
     max_distance, max_duration
         The longest route, and the longest time from the depot and back with service, in the file's
         units; None: no limit, or the file's own.
+    open
+        Whether vehicles do not return to the depot.
 
     Raises
     ------
@@ -236,18 +243,28 @@ def read(
     if frame is None and not isinstance(path, str | Path):
         raise ConfigError(f"Expected a file or a DataFrame, got {type(path).__name__}.")
     path = Path(_FRAME if isinstance(path, DataFrame) else find_file(path))
-    array = None if matrix is None or isinstance(matrix, str | Path) else _distances(matrix)
+    ways = {"matrix": matrix, "durations": durations}
+    arrays = {
+        name: _distances(given, name)
+        for name, given in ways.items()
+        if not (given is None or isinstance(given, str | Path))
+    }
     options = TableOptions(
         capacity=capacity,
-        matrix=None if matrix is None else str(matrix) if array is None else "matrix",
+        **{
+            name: name if name in arrays else str(given)
+            for name, given in ways.items()
+            if given is not None
+        },
         ignore=(ignore if isinstance(ignore, str) else ",".join(ignore)) or None,
         split=split,
         speed=speed,
     )
     given = make_problem(problem) if isinstance(problem, str) else problem
     text = read_text(path) if frame is None else _table_text(frame)
-    found = _read(path, text, given, options, array, frame is not None)
-    return with_fleet(found, FleetOptions(vehicles, fixed_cost, max_distance, max_duration))
+    fleet_options = FleetOptions(vehicles, fixed_cost, max_distance, max_duration, open)
+    found = _read(path, text, given, options, arrays, frame is not None, open)
+    return with_fleet(found, fleet_options)
 
 
 def _read(
@@ -255,8 +272,9 @@ def _read(
     text: str,
     given: AnyProblem | None,
     options: TableOptions,
-    array: tuple[NDArray[Any], Sequence[str] | None] | None,
+    arrays: Mapping[str, stops.NamedArray],
     is_frame: bool,
+    open_routes: bool,
 ) -> ProblemInstance:
     kind = identify(text)
     if is_frame and kind is not STOPS:
@@ -265,7 +283,8 @@ def _read(
             f"{', '.join(STOP_COLUMNS)}; distances alone are matrix=."
         )
     if kind in _TABLES:
-        found, data = stops.read(path, text, options, array)
+        given_arrays = arrays.get("matrix"), arrays.get("durations")
+        found, data = stops.read(path, text, options, *given_arrays, open_routes=open_routes)
         chosen = given or problem_of(found)
         if found not in chosen.types:
             splits = chosen.splits and data.windows is None and data.demands.any()
@@ -329,20 +348,22 @@ def _table_text(frame: DataFrame) -> str:
     return str(frame.to_csv(index=False, date_format=_DATE))
 
 
-def _distances(matrix: Any) -> tuple[NDArray[Any], Sequence[str] | None]:
+def _distances(matrix: Any, option: str) -> stops.NamedArray:
     """Return distances as an array, and the names of the stops if a DataFrame has them."""
     names = None
     if isinstance(matrix, DataFrame):
         rows, columns = list(matrix.index), list(matrix.columns)
         if any(isinstance(label, str) for label in (*rows, *columns)):
             if rows != columns:
-                raise FileError("matrix: expected the same names in index and columns.")
+                raise FileError(f"{option}: expected the same names in index and columns.")
             names = list(map(str, columns))
         matrix = matrix.to_numpy()
     try:
         return np.asarray(matrix), names
     except ValueError:
-        raise FileError("matrix: expected as many numbers in each row as there are rows.") from None
+        raise FileError(
+            f"{option}: expected as many numbers in each row as there are rows."
+        ) from None
 
 
 def _expect_no_options(path: Path, options: TableOptions) -> None:

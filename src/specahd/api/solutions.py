@@ -192,10 +192,11 @@ class Solution:
         return draw_routes(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
-        """Return the routes before and after as plain values, and the names of the nodes."""
+        """Return the routes before and after, the names of the nodes, and if routes are open."""
         drawn = self.case.comparison(self.problem, self.data, self.cost)
-        labels = self.case.instance.labels
-        return {**drawn, "names": list(map(labels.name, range(len(drawn["coords"]))))}
+        instance = self.case.instance
+        names = list(map(instance.labels.name, range(len(drawn["coords"]))))
+        return {**drawn, "names": names, "open": getattr(instance, "open", False)}
 
 
 @dataclass(frozen=True, repr=False)

@@ -53,7 +53,10 @@ class TableOptions:
         None, "of a table of stops with demands: what a vehicle carries", 1e-6, LARGEST_CAPACITY
     )
     matrix: str | None = option(
-        None, "of a table of stops: the file with the distances (CSV or .npy)"
+        None, "of a table of stops: the file with the distances (CSV, .npy, JSON)"
+    )
+    durations: str | None = option(
+        None, "beside matrix: the file with the times of the ways (CSV, .npy, JSON)"
     )
     ignore: str | None = option(None, "of a table of stops: columns to leave out, as phone,address")
     split: bool = option(False, "of a table of stops: whether demands may be split")
@@ -341,6 +344,7 @@ class FleetOptions:
     max_duration: float | None = option(
         None, "the longest time of a route, with service; null: no limit", 1e-6, 1e9
     )
+    open: bool = option(False, "whether vehicles do not return to the depot")
 
     def __post_init__(self) -> None:
         check_options(self)

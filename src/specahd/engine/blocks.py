@@ -61,7 +61,7 @@ def fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
         instance.coords, _measure(instance), instance.matrix, looked_at, depot=True
     )
     if timed:
-        found = neighbours_in_time(*found, instance.windows, count)
+        found = neighbours_in_time(*found, instance.windows, count, instance.durations)
     arrays["neighbours"][:], arrays["neighbour_distances"][:] = found
 
 

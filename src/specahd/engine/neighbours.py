@@ -27,7 +27,8 @@ def nearest_neighbours(
     coords
         Shape (n, 2).
     matrix
-        Distances of an EXPLICIT instance, shape (n, n); else None.
+        Distances of an EXPLICIT instance, shape (n, n); else None. Of a way and the way back, the
+        shorter one counts.
     count
         The number of neighbours of each node, at least 1; fewer if there are too few nodes.
     depot
@@ -52,11 +53,13 @@ def nearest_neighbours(
             found = np.asarray(tree.query(points[rows], k=np.arange(1, count + 2))[1]) + first
         else:
             assert matrix is not None  # one of both
-            found = np.argpartition(matrix[rows, first:], count, axis=1)[:, : count + 1] + first
+            # The shorter of the way and the way back.
+            ways = np.minimum(matrix[rows], matrix[:, rows].T)
+            found = np.argpartition(ways[:, first:], count, axis=1)[:, : count + 1] + first
         # Sorted by index, so that the stable sort by distance breaks ties by index.
         found = np.sort(_others(found, rows), axis=1)
         if matrix is not None:
-            measured = matrix[rows[:, None], found]
+            measured = np.take_along_axis(ways, found, 1)
         else:
             measured = distances(coords[rows][:, None], coords[found], convention)
         order = np.argsort(measured, axis=1, kind="stable")

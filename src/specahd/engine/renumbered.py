@@ -11,7 +11,7 @@ from specahd.engine.schedule import SMALL
 from specahd.engine.searches import NOBODY, Arrays, Search
 from specahd.engine.state import DEMANDS
 from specahd.routing.base import IntArray
-from specahd.routing.distances import MATRIX
+from specahd.routing.distances import DURATIONS, MATRIX
 from specahd.routing.geometry import along_curve
 
 
@@ -108,7 +108,7 @@ def _part(arrays: Arrays, nodes: IntArray, places: IntArray) -> Arrays:
         The index of each node in ``nodes``; 0 for nodes that are not there.
     """
     part = {
-        name: array[np.ix_(nodes, nodes)] if name == MATRIX else array[nodes]
+        name: array[np.ix_(nodes, nodes)] if name in (MATRIX, DURATIONS) else array[nodes]
         for name, array in arrays.items()
         if len(array) == len(places)
     }

@@ -35,12 +35,14 @@ from specahd.engine.programs import (
     position_call,
 )
 from specahd.engine.random import uniform
+from specahd.engine.roads import directed, travel_time, way
 from specahd.engine.state import State
 from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import leg_length
 
-GROUP, TOUCHED, CUSTOMER = range(3)
-"""Indices of ``clock``, which counts groups, touched nodes and customers."""
+GROUP, TOUCHED, CUSTOMER, LATE = range(4)
+"""Indices of ``clock``, which counts groups, touched nodes and customers, and notes the last group
+whose removal made a stop late."""
 COOLER = 0.3
 """Temperature of exchanges, as a share of the temperature of groups
 (benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
@@ -74,7 +76,10 @@ class Times(NamedTuple):
     views
         The rows that upper programs receive, shape (4, n + 1); nothing else reads them.
     clock
-        The counters :data:`GROUP`, :data:`TOUCHED` and :data:`CUSTOMER`.
+        The counters :data:`GROUP`, :data:`TOUCHED` and :data:`CUSTOMER`, and :data:`LATE`.
+    durations
+        The time from each node to each other one, shape (n + 1, n + 1); None where it equals the
+        distance, and ways equal ways back.
     """
 
     ready: Any
@@ -88,9 +93,16 @@ class Times(NamedTuple):
     offered: Any
     views: Any
     clock: Any
+    durations: Any
 
 
-def times_for(ready: FloatArray, due: FloatArray, service: FloatArray, size: int) -> Times:
+def times_for(
+    ready: FloatArray,
+    due: FloatArray,
+    service: FloatArray,
+    size: int,
+    durations: FloatArray | None = None,
+) -> Times:
     """Return the times of ``size`` nodes, none of which is on a route."""
     served = service.copy()
     served[0] = 0.0
@@ -98,13 +110,19 @@ def times_for(ready: FloatArray, due: FloatArray, service: FloatArray, size: int
     return Times(
         *(ready, due, served, np.full(size, ready[0]), np.full(size, due[0])),
         *(stamps, np.zeros((size, 2)), touched, offered),
-        *(np.stack((ready, due, ready, due)), np.zeros(3, np.int64)),
+        *(np.stack((ready, due, ready, due)), np.array([0, 0, 0, -1]), durations),
     )
 
 
-def timed(state: State, ready: FloatArray, due: FloatArray, service: FloatArray) -> State:
+def timed(
+    state: State,
+    ready: FloatArray,
+    due: FloatArray,
+    service: FloatArray,
+    durations: FloatArray | None = None,
+) -> State:
     """Return a state of routes with their times."""
-    state = state._replace(own=times_for(ready, due, service, len(state.nodes)))
+    state = state._replace(own=times_for(ready, due, service, len(state.nodes), durations))
     customers = state.nodes[1 : len(ready)]
     for route in np.unique(customers[:, links.ROUTE]).tolist():
         refresh_route(state, route)
@@ -121,14 +139,16 @@ def refresh_route(state: Any, route: int) -> None:
     time = start[terminal]
     node = nodes[terminal, BEHIND]
     while node <= customers:
-        time = max(time + edges[node, BEFORE], ready[node])
+        time += travel_time(own, nodes[node, BEFORE], node, edges[node, BEFORE])
+        time = max(time, ready[node])
         start[node] = time
         time += service[node]
         node = nodes[node, BEHIND]
     time = latest[terminal]
     node = nodes[terminal, BEFORE]
     while node <= customers:
-        time = min(due[node], time - edges[node, BEHIND] - service[node])
+        time -= travel_time(own, node, nodes[node, BEHIND], edges[node, BEHIND])
+        time = min(due[node], time - service[node])
         latest[node] = time
         node = nodes[node, BEFORE]
 
@@ -154,7 +174,8 @@ def forward(state: Any, ahead: int) -> None:
     time = start[ahead] + (0.0 if ahead > customers else service[ahead])
     node = nodes[ahead, BEHIND]
     while node <= customers:
-        time = max(time + edges[node, BEFORE], ready[node])
+        time += travel_time(own, nodes[node, BEFORE], node, edges[node, BEFORE])
+        time = max(time, ready[node])
         # Where a vehicle waited long enough, nothing changes from there on.
         if time == start[node]:
             break
@@ -173,7 +194,8 @@ def backward(state: Any, behind: int) -> None:
     time = latest[behind]
     node = nodes[behind, BEFORE]
     while node <= customers:
-        time = min(due[node], time - edges[node, BEHIND] - service[node])
+        time -= travel_time(own, node, nodes[node, BEHIND], edges[node, BEHIND])
+        time = min(due[node], time - service[node])
         if time == latest[node]:
             break
         touch(own, node)
@@ -212,6 +234,9 @@ def find_positions(
     own.clock[CUSTOMER] += 1
     now = own.clock[CUSTOMER]
     count = 0
+    if directed(own) and own.clock[LATE] == own.clock[GROUP]:
+        return count
+    home_distance = way(own, distances, customer, 0, depot_distance)
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
         route = nodes[near, ROUTE]
@@ -228,30 +253,35 @@ def find_positions(
             offered[ahead] = now
             leaves = start[ahead]
             if side == 0:
-                distance_before = near_distance
+                distance_before = way(own, distances, near, customer, near_distance)
                 leaves += service[near]
             elif ahead > customers:
                 distance_before = depot_distance
             else:
                 distance_before = leg_length(distances, customer, ahead)
+                distance_before = way(own, distances, ahead, customer, distance_before)
                 leaves += service[ahead]
-            begins = max(leaves + distance_before, opens)
+            begins = leaves + travel_time(own, ahead, customer, distance_before)
+            begins = max(begins, opens)
             if begins > closes:
                 continue
             behind = nodes[ahead, BEHIND]
             if side == 1:
-                distance_behind = near_distance
+                distance_behind = way(own, distances, customer, near, near_distance)
             elif behind > customers:
-                distance_behind = depot_distance
+                distance_behind = home_distance
             else:
                 distance_behind = leg_length(distances, customer, behind)
             joined = edges[ahead, BEHIND]
             detour = distance_before + distance_behind - joined
-            slack = min(closes, latest[behind] - distance_behind - lasts) - begins
+            taken = travel_time(own, customer, behind, distance_behind)
+            slack = min(closes, latest[behind] - taken - lasts) - begins
             if slack < 0.0 or detour > most:
                 continue
-            reached = begins + lasts + distance_behind
-            planned = leaves + joined if behind > customers else start[behind]
+            reached = begins + lasts + taken
+            planned = start[behind]
+            if behind > customers:
+                planned = leaves + travel_time(own, ahead, behind, joined)
             found[DETOUR, count] = detour
             found[DISTANCE_BEFORE, count] = distance_before
             found[DISTANCE_BEHIND, count] = distance_behind
@@ -263,20 +293,21 @@ def find_positions(
     if state.integers[FREE] == 0:
         return count
     terminal = capacitated.free_terminal(state)
-    begins = max(start[terminal] + depot_distance, opens)
-    found[DETOUR, count] = depot_distance + depot_distance
+    begins = max(start[terminal] + travel_time(own, terminal, customer, depot_distance), opens)
+    taken = travel_time(own, customer, terminal, home_distance)
+    found[DETOUR, count] = depot_distance + home_distance
     found[DISTANCE_BEFORE, count] = depot_distance
-    found[DISTANCE_BEHIND, count] = depot_distance
+    found[DISTANCE_BEHIND, count] = home_distance
     found[REST, count] = room
-    found[SLACK, count] = min(closes, latest[terminal] - depot_distance - lasts) - begins
-    found[SHIFT, count] = begins + lasts + depot_distance - start[terminal]
+    found[SLACK, count] = min(closes, latest[terminal] - taken - lasts) - begins
+    found[SHIFT, count] = begins + lasts + taken - start[terminal]
     before[count] = terminal
     return count + 1
 
 
 @inlined
 def close_gaps(state: Any, scratch: Any, removed: int) -> None:
-    nodes, log, clock = state.nodes, scratch.log, state.own.clock
+    nodes, log, own, clock = state.nodes, scratch.log, state.own, state.own.clock
     clock[GROUP] += 1
     clock[TOUCHED] = 0
     for line in range(removed):
@@ -290,6 +321,10 @@ def close_gaps(state: Any, scratch: Any, removed: int) -> None:
         ):
             forward(state, ahead)
             backward(state, behind)
+            # The way past a stop may take longer than those to it and from it. A later stop is
+            # then late without it: the group gets no positions.
+            if directed(own) and not _in_time(own, ahead, behind, state.edges[ahead, BEHIND]):
+                clock[LATE] = clock[GROUP]
 
 
 @inlined
@@ -313,10 +348,12 @@ def insert(
     touch(own, customer)
     ahead = nodes[customer, BEFORE]
     time = start[ahead] + (0.0 if ahead > customers else service[ahead])
-    start[customer] = max(time + edges[customer, BEFORE], own.ready[customer])
+    time += travel_time(own, ahead, customer, edges[customer, BEFORE])
+    start[customer] = max(time, own.ready[customer])
     forward(state, customer)
-    time = latest[nodes[customer, BEHIND]]
-    latest[customer] = min(own.due[customer], time - edges[customer, BEHIND] - service[customer])
+    behind = nodes[customer, BEHIND]
+    time = latest[behind] - travel_time(own, customer, behind, edges[customer, BEHIND])
+    latest[customer] = min(own.due[customer], time - service[customer])
     backward(state, customer)
     return 0, cost
 
@@ -337,7 +374,8 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
 def _in_time(own: Any, ahead: int, behind: int, distance: float) -> Any:
     """Return whether a node can follow another in time, given the distance between them."""
     lasts = 0.0 if ahead >= len(own.ready) else own.service[ahead]
-    return own.start[ahead] + lasts + distance <= own.latest[behind]
+    taken = travel_time(own, ahead, behind, distance)
+    return own.start[ahead] + lasts + taken <= own.latest[behind]
 
 
 @njit(cache=True)
@@ -393,6 +431,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         joint_distance = instance.neighbour_distances[first, place]
         if start[first] > start[second]:
             first, second = second, first
+        joint_distance = way(own, instance.distances, first, second, joint_distance)
         gone = edges[first, BEHIND] + edges[second, BEFORE]
         if joint_distance - gone > most or not _in_time(own, first, second, joint_distance):
             continue
@@ -402,7 +441,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         if ahead > customers:
             joined = 0.0 if behind > customers else depot_distances[behind]
         elif behind > customers:
-            joined = depot_distances[ahead]
+            joined = way(own, instance.distances, ahead, 0, depot_distances[ahead])
         else:
             joined = leg_length(instance.distances, ahead, behind)
         detour = joint_distance + joined - gone

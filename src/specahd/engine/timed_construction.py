@@ -42,11 +42,13 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     free = np.zeros(count, np.int64)
     links.load_routes(np.zeros(0, np.int64), nodes, loads, instance.demands, free)
     # Nothing is undone. All stamps equal the current group's number, so that no times are noted.
-    own = timed.times_for(windows.ready, windows.due - margin, windows.service, size)
+    own = timed.times_for(
+        windows.ready, windows.due - margin, windows.service, size, instance.durations
+    )
     nobody = np.zeros(0, np.int64)
     shape = instance.coords, instance.measure, instance.matrix
     near = neighbours_in_time(
-        *nearest_neighbours(*shape, CANDIDATES, depot=True), windows, NEIGHBOURS
+        *nearest_neighbours(*shape, CANDIDATES, depot=True), windows, NEIGHBOURS, instance.durations
     )
     given = instance_for(instance.columns, instance.kernel.distances, *near)
     state = begun(given, nodes, edges, loads, free, count, nobody, 0.0, 0, own)

@@ -20,7 +20,11 @@ def candidates(nodes: int, count: int) -> int:
 
 
 def neighbours_in_time(
-    neighbours: IntArray, distances: FloatArray, windows: TimeWindows, count: int
+    neighbours: IntArray,
+    distances: FloatArray,
+    windows: TimeWindows,
+    count: int,
+    durations: FloatArray | None = None,
 ) -> tuple[IntArray, FloatArray]:
     """Return those nearest neighbours that also fit in time, nearest first, and their distances.
 
@@ -34,6 +38,8 @@ def neighbours_in_time(
         As returned by :func:`specahd.engine.neighbours.nearest_neighbours`.
     count
         The number of neighbours that are kept of each list; all of a shorter list.
+    durations
+        The time from each node to each other one, shape (n, n); None where it is the distance.
 
     Returns
     -------
@@ -48,12 +54,18 @@ def neighbours_in_time(
     for start in range(0, nodes, _ROWS):
         rows = np.arange(start, min(nodes, start + _ROWS))
         near, far, here = neighbours[rows], distances[rows], rows[:, None]
+        there = back = far
+        if durations is not None:
+            there, back = durations[here, near], durations[near, here]
         cost = np.minimum(
-            WAITING * np.maximum(0.0, ready[near] - late[here] - far)
-            + LATENESS * np.maximum(0.0, done[here] + far - due[near]),
-            WAITING * np.maximum(0.0, ready[here] - late[near] - far)
-            + LATENESS * np.maximum(0.0, done[near] + far - due[here]),
+            WAITING * np.maximum(0.0, ready[near] - late[here] - there)
+            + LATENESS * np.maximum(0.0, done[here] + there - due[near]),
+            WAITING * np.maximum(0.0, ready[here] - late[near] - back)
+            + LATENESS * np.maximum(0.0, done[near] + back - due[here]),
         )
+        if durations is not None and there.any():
+            # A unit of time costs as much as the distance that vehicles drive in it.
+            cost *= float(np.median(far)) / max(float(np.median(there)), 1e-9)
         order = np.argsort(far + cost, axis=1, kind="stable")[:, :kept]
         # The lists are sorted by distance, so that sorted places give sorted distances.
         chosen[rows] = np.sort(order, axis=1)

@@ -476,7 +476,8 @@ def _draw_maps(panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: boo
     ):
         if apart:
             for place, look in _looks(coords, drawn[when]).items():
-                points = [coords[node] for node in (0, *drawn[when][place], 0)]
+                home = () if drawn.get("open") else (0,)
+                points = [coords[node] for node in (0, *drawn[when][place], *home)]
                 panel.plot(*_columns(points), linewidth=share, **look)
         else:
             for some, width, shade in ((edges & other, 1.0, "0.75"), (edges - other, 1.4, colour)):

@@ -31,6 +31,9 @@ _STEPS = (60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)
 _UNKNOWN = "–"
 
 
+_Stop = tuple[int, Mapping[str, Any]]
+
+
 class _Activity(NamedTuple):
     """What a vehicle does from a time to another, and where it does it or drives to."""
 
@@ -49,7 +52,7 @@ class _Times:
         self._unit = getattr(instance, "parts", 1) * instance.windows.speed
         self.vehicles = itinerary.times(instance, routes)
         self.begin = min(stops[0]["start"] for stops in self.vehicles)
-        self.end = max(stops[-1]["arrival"] for stops in self.vehicles)
+        self.end = max(map(_end, self.vehicles))
 
     def text(self, value: float | None, before: str = "") -> str:
         """Return a point in time, with its day unless it is the day ``before``."""
@@ -98,10 +101,11 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
     times = None if getattr(instance, "windows", None) is None else _Times(instance, routes)
     walks = [[node for node, _ in vehicle] for vehicle in visits]
     points = instance.coords.tolist()
-    ranks = around_depot(points, [walk[1:-1] for walk in walks])
+    served = [[node for node in walk if node] for walk in walks]
+    ranks = around_depot(points, served)
     marks = [f"c{ranks[place] % len(COLOURS)}" for place in range(len(walks))]
     dashes = [f"d{ranks[place] % _DASHES}" for place in range(len(walks))]
-    stops = len({node for walk in walks for node in walk[1:-1]})
+    stops = len({node for walk in served for node in walk})
     length = sum(vehicle[-1][1]["distance"] for vehicle in visits)
     facts = [_count(len(walks), "vehicle"), _count(stops, "stop"), f"distance {length:,.10g}"]
     if abs(cost - length) > 1e-6 * max(cost, 1.0):
@@ -134,6 +138,16 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
     return page(visible(instance.name), body, styles=asset("routes.css"))
 
 
+def _end(stops: Sequence[Mapping[str, float]]) -> float:
+    """Return when a vehicle is back, or leaves the last stop of an open route."""
+    return stops[-1].get("departure", stops[-1]["arrival"])
+
+
+def _served(vehicle: Sequence[_Stop]) -> list[_Stop]:
+    """Return the stops of a vehicle without the depot."""
+    return [stop for stop in vehicle if stop[0]]
+
+
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'s' if number != 1 else ''}"
 
@@ -160,14 +174,14 @@ def _summary(
     sums: dict[str, float] = {}
     lines = []
     for place, vehicle in enumerate(visits):
-        numbers: dict[str, float] = {"stops": len(vehicle) - 2}
+        numbers: dict[str, float] = {"stops": len(_served(vehicle))}
         if loaded:
             numbers["quantity"] = vehicle[0][1]["load"]
         numbers["distance"] = vehicle[-1][1]["distance"]
         cells = [f"{number:,.10g}" for number in numbers.values()]
         if times is not None:
             leaves = times.vehicles[place][0]["departure"]
-            back = times.vehicles[place][-1]["arrival"]
+            back = _end(times.vehicles[place])
             cells += [times.text(leaves), times.text(back, times.day(leaves))]
             done = times.activities(place, [row["name"] for _, row in vehicle])
             spent = {
@@ -218,7 +232,7 @@ def _stops(
                 else:
                     cells.append(times.text(value, day))
                     day = day if value is None else times.day(value)
-            cells.append(times.window(node, today) if 0 < order < len(vehicle) - 1 else "")
+            cells.append(times.window(node, today) if node else "")
         rows.append([*cells, *(f"{row[name]:,.10g}" for name in numbers)])
     return Table([*columns, *numbers], rows, words=2)
 
@@ -241,12 +255,12 @@ def _map(
     lines = []
     for number, vehicle in enumerate(visits):
         walk = "L".join(f"{places[node][0]:.1f} {places[node][1]:.1f}" for node, _ in vehicle)
-        title = f"Vehicle {number + 1}: {_count(len(vehicle) - 2, 'stop')}"
+        title = f"Vehicle {number + 1}: {_count(len(_served(vehicle)), 'stop')}"
         lines.append(
             f'<a href="#vehicle-{number + 1}" class="{marks[number]}"><title>{title}</title>'
             f'<path class="{dashes[number]}" d="M{walk}"/><path class="over" d="M{walk}"/>'
         )
-        for node, row in vehicle[1:-1]:
+        for node, row in _served(vehicle):
             told = f"{row['name']}: vehicle {number + 1}, stop {row['order']}"
             told += f", {row['start']}" if "start" in row else ""
             lines.append(_dot(places[node], told))

@@ -26,6 +26,8 @@ Layout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
 
 MATRIX, CONVENTION = "distance_matrix", "convention"
 """Names of arrays in a shared block: it has the matrix, or the convention beside ``coords``."""
+DURATIONS = "durations"
+"""Name of the array of travel times, where ways differ from ways back or from times."""
 
 _CONVENTIONS = tuple(Convention)
 _MOST_ENTRIES = 1 << 25

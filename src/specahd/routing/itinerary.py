@@ -46,10 +46,11 @@ def _visits(
     ]
     parts = getattr(instance, "parts", 1)
     legs = _legs(instance, [0, *nodes, 0])
+    lasting = _legs(instance, [0, *nodes, 0], timed=True)
     windows = getattr(instance, "windows", None)
     if windows is not None:
         unit = parts * windows.speed
-        for row, times in zip(rows, _times(instance, nodes, legs, unit), strict=True):
+        for row, times in zip(rows, _times(instance, nodes, lasting, unit), strict=True):
             row.update((name, _time(labels, name, times.get(name))) for name in _TIMES)
     if demands is not None and demands.any():
         quantities: list[int] = [
@@ -60,12 +61,17 @@ def _visits(
         for row, quantity in zip(rows, [0, *quantities, 0], strict=True):
             load -= quantity
             row.update(quantity=labels.amount(quantity), load=labels.amount(load))
-    driven = np.concatenate(([0.0], np.cumsum(legs)))
-    for row, far in zip(rows, driven.tolist(), strict=True):
+    driven, taken = (np.concatenate(([0.0], np.cumsum(ways))) for ways in (legs, lasting))
+    for row, far, time in zip(rows, driven.tolist(), taken.tolist(), strict=True):
         row["distance"] = rounded(far / parts)
         if windows is not None:
-            row["duration"] = _time(labels, "duration", far / unit)
-    return list(zip([0, *nodes, 0], rows, strict=True))
+            row["duration"] = _time(labels, "duration", time / unit)
+    # A vehicle of an open route stays at its last stop.
+    return list(zip([0, *nodes] if _is_open(instance) else [0, *nodes, 0], rows, strict=False))
+
+
+def _is_open(instance: Any) -> bool:
+    return bool(getattr(instance, "open", False))
 
 
 def _stops(route: Sequence[Any]) -> tuple[list[int], list[int | None]]:
@@ -86,13 +92,21 @@ def times(instance: Any, routes: Sequence[Sequence[Any]]) -> list[list[Mapping[s
     -------
     For each vehicle and stop ``arrival``, ``wait``, ``start`` and ``departure``, as far as it has
     them, in the file's unit from time 0 of the instance. At the depot loading starts at ``start``.
+    An open route ends at its last stop.
     """
     unit = getattr(instance, "parts", 1) * instance.windows.speed
     walks = [[0, *_stops(route)[0], 0] for route in routes]
-    return [_times(instance, walk[1:-1], _legs(instance, walk), unit) for walk in walks]
+    found = [
+        _times(instance, walk[1:-1], _legs(instance, walk, timed=True), unit) for walk in walks
+    ]
+    return [stops[:-1] for stops in found] if _is_open(instance) else found
 
 
-def _legs(instance: Any, walk: Sequence[int]) -> FloatArray:
+def _legs(instance: Any, walk: Sequence[int], *, timed: bool = False) -> FloatArray:
+    """Return the distances, or the times, from each node to the next."""
+    if timed and getattr(instance, "durations", None) is not None:
+        times: FloatArray = instance.durations[walk[:-1], walk[1:]]
+        return times
     if instance.matrix is not None:
         found: FloatArray = instance.matrix[walk[:-1], walk[1:]]
         return found

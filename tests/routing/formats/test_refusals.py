@@ -18,7 +18,6 @@ from specahd.routing.geometry import Convention
 DATA = Path(__file__).parents[2] / "data"
 TINY = (DATA / "tiny.vrp").read_text()
 EXPLICIT = (DATA / "tiny-explicit.vrp").read_text()
-FULL = EXPLICIT.replace("LOWER_ROW", "FULL_MATRIX")
 read_windows = partial(vrplib.read, kind=vrplib.TIMED)
 read_solomon = partial(solomon.read, convention=Convention.DIMACS)
 
@@ -45,13 +44,6 @@ CASES = {
         # Before any array of that size is made.
         ("DIMENSION : 4", "DIMENSION : 2000000000", "EDGE_WEIGHT_SECTION holds 6 numbers"),
         ("LOWER_ROW", "FULL_MATRIX", "EDGE_WEIGHT_SECTION holds 6 numbers, expected 16"),
-    ],
-    (vrplib.read, FULL): [
-        (
-            "  3\n  4 5\n  8 6 7",
-            "0 3 4 8 3 0 5 6 4 5 0 7 8 6 9 0",
-            "WEIGHT_SECTION is not symmetric",
-        )
     ],
     (read_windows, WINDOWS): [
         ("1 55 60", "1 55 nan", "TIME_WINDOW_SECTION holds 'nan', expected numbers"),

@@ -251,13 +251,13 @@ def test_a_column_that_ignore_cannot_name_gets_another_cure(tmp_path):
             read(tmp_path, f"x,y,{column}\n0,0,1\n3,4,1\n6,8,1\n")
 
 
-def test_an_asymmetric_matrix_is_refused_with_a_cure_that_works(tmp_path):
+def test_an_asymmetric_matrix_of_a_tour_is_refused_with_a_cure_that_works(tmp_path):
     ways = np.array([[0.0, 1, 2], [3, 0, 4], [2, 4, 0]])
-    (tmp_path / "stops.csv").write_text("name,demand\ndepot,\na,1\nb,1\n")
-    with pytest.raises(FileError, match=r"expected 3 as on the way back \(docs/limits.md"):
-        api.read(tmp_path / "stops.csv", capacity=2, matrix=ways)
+    (tmp_path / "stops.csv").write_text("name,x,y\na,0,0\nb,3,4\nc,1,1\n")
+    with pytest.raises(FileError, match=r"expected 3 as the way back for a tour \(docs/limits.md"):
+        api.read(tmp_path / "stops.csv", matrix=ways)
     for cure in ((ways + ways.T) / 2, np.maximum(ways, ways.T)):
-        assert api.read(tmp_path / "stops.csv", capacity=2, matrix=cure).size == 2
+        assert api.read(tmp_path / "stops.csv", matrix=cure).size == 3
 
 
 def test_a_matrix_that_does_not_fit_its_table_is_named(tmp_path):

@@ -14,6 +14,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import kinds, sol, tsplib
+from specahd.routing.formats.matrix import refuse_directed
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.tsplib import TSPLIBData
 from specahd.routing.formats.vrplib import VRPLIBData
@@ -86,7 +87,7 @@ def read(path: Path) -> TSPInstance:
         The file is missing, incomplete, or describes no valid instance.
     """
     data = tsplib.read(path)
-    instance = _instance(data)
+    instance = _instance(data, path)
     return replace(instance, fixed_edges=data.fixed_edges)
 
 
@@ -100,11 +101,13 @@ def from_vrplib(data: VRPLIBData, path: Path) -> TSPInstance:
     """
     if len(data.demands) < 3:
         raise FileError(f"{path}: holds {len(data.demands)} stops, expected at least 3.")
-    return replace(_instance(data), labels=data.labels)
+    return replace(_instance(data, path), labels=data.labels)
 
 
-def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:
+def _instance(data: TSPLIBData | VRPLIBData, path: Path) -> TSPInstance:
     """Return the instance of a file; missing coordinates come from multidimensional scaling."""
+    if data.matrix is not None:
+        refuse_directed(data.matrix, path, "a tour")
     scaled = data.coords is None
     coords = data.coords
     if coords is None:

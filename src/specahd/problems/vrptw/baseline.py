@@ -68,6 +68,6 @@ def _margin(instance: VehicleInstance, distances: Iterable[FloatArray] | None) -
     if instance.measure in (Convention.EXACT_2D, Convention.EXPLICIT):
         if distances is None:
             return _ROUNDING * float(windows.due[0])
-        arrays = chain(arrays, distances)
+        arrays = chain(arrays, distances, () if instance.durations is None else instance.durations)
     exact = all(np.array_equal(np.rint(array), array) for array in arrays)
     return 0.0 if exact else _ROUNDING * float(windows.due[0])

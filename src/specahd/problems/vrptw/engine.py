@@ -10,6 +10,7 @@ from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
 from specahd.engine.state import State
 from specahd.routing.base import IntArray
+from specahd.routing.distances import DURATIONS, MATRIX
 
 _TIMES = ("ready_times", "due_times", "service_times")
 
@@ -21,11 +22,14 @@ class TimedSearch(Search):
     def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
         for arrays, routes in Search.examples():
             windows = zip(_TIMES, (0.0, 100.0, 0.0), strict=True)
-            yield {**arrays, **{name: np.full(3, time) for name, time in windows}}, routes
+            arrays |= {name: np.full(3, time) for name, time in windows}
+            yield arrays, routes
+            if MATRIX in arrays:
+                yield {**arrays, DURATIONS: np.ones((3, 3))}, routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         state = super().state_from(arrays, routes, seed)
-        return timed.timed(state, *(arrays[name] for name in _TIMES))
+        return timed.timed(state, *(arrays[name] for name in _TIMES), arrays.get(DURATIONS))
 
 
 GROUPS = UpperProgram(

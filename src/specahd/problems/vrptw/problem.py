@@ -119,7 +119,8 @@ class VRPTW(VehicleProblem[Solution]):
         self.customers = customers
 
     def construction_of(self, instance: VehicleInstance) -> str:
-        return self.construction if instance.size <= _MOST_INSERTED else "cheapest"
+        few = instance.size <= _MOST_INSERTED and instance.durations is None
+        return self.construction if few else "cheapest"
 
     def read_data(self, path: Path) -> VRPLIBData:
         convention = _CONVENTIONS[self.convention]

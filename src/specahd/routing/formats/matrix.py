@@ -9,7 +9,8 @@ A CSV file has a row of numbers for each stop, optionally with the stops' names.
     north,3,0,5
     south,4,5,0
 
-The names may be in the first line only. NumPy's files (``.npy``) and arrays have no names.
+The names may be in the first line only. NumPy's files (``.npy``), arrays and the answers of road
+services (``.json``) have no names.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,8 +27,9 @@ from numpy.typing import NDArray
 from specahd.core.errors import FileError
 from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
-from specahd.routing.formats import kinds
+from specahd.routing.formats import kinds, road_services
 from specahd.routing.formats.ranges import Range, number_of
+from specahd.routing.formats.road_services import DISTANCES, DURATIONS, NO_WAY
 from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of
 from specahd.routing.formats.sections import Sections
 from specahd.routing.formats.text import read_regular_file, read_text
@@ -35,7 +37,7 @@ from specahd.routing.geometry import Convention
 
 DISTANCE = Range(0, 1e9)
 """Range of distances, in which squares and sums stay finite and exact."""
-_NUMPY = ".npy"
+_NUMPY, _JSON = ".npy", ".json"
 _LONGEST_HEADER = 1000
 """Most bytes of a NumPy file's header; that of a matrix has 128."""
 # NumPy reads the header as a Python literal.
@@ -43,12 +45,12 @@ _MALFORMED = (ValueError, OverflowError, TypeError, SyntaxError, TokenError, Mem
 
 
 def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
-    """Return the symmetric matrix of a file, and the names of its rows if it has them.
+    """Return the matrix of a file, from row to column, and the names of its rows if it has them.
 
     Raises
     ------
     FileError
-        The file is missing, not text, or no symmetric matrix of distances.
+        The file is missing, not text, or no matrix of distances.
     NotEnoughMemory
         A matrix in a NumPy file does not fit into memory.
     """
@@ -92,8 +94,42 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     return matrix, names or None
 
 
+def read_ways(
+    path: Path, wanted: str
+) -> tuple[FloatArray, Sequence[str] | None, FloatArray | None]:
+    """Return what :func:`read` does, and the durations beside distances in a service's answer.
+
+    Parameters
+    ----------
+    wanted
+        Which matrix of an answer of a road service, ``distances`` or ``durations``.
+
+    Raises
+    ------
+    FileError
+        The file is missing, not text, or has no such matrix.
+    """
+    if path.suffix != _JSON:
+        return *read(path), None
+    found = road_services.read(path, DISTANCE)
+    if wanted not in found:
+        raise FileError(
+            f"{path}: holds no {wanted}, expected them (OSRM: annotations=duration,distance; "
+            'OpenRouteService: "metrics": ["distance", "duration"]).'
+        )
+    _expect_stops(str(path), len(found[wanted]))
+    for matrix in found.values():
+        _expect_distances(
+            matrix,
+            lambda place, holds, expected: FileError(
+                f"{path}: row {place + 1} holds {holds}, expected {expected}."
+            ),
+        )
+    return found[wanted], None, found.get(DURATIONS) if wanted == DISTANCES else None
+
+
 def matrix_from_array(array: NDArray[np.generic], name: str) -> FloatArray:
-    """Return an array as a symmetric matrix of distances; it may be the array itself.
+    """Return an array as a matrix of distances; it may be the array itself.
 
     Parameters
     ----------
@@ -103,7 +139,7 @@ def matrix_from_array(array: NDArray[np.generic], name: str) -> FloatArray:
     Raises
     ------
     FileError
-        The array is not a symmetric matrix of distances.
+        The array is not a matrix of distances.
     NotEnoughMemory
         The copy of the array that a problem needs does not fit into memory.
     """
@@ -194,15 +230,31 @@ def _expect_stops(name: str, size: int) -> None:
 
 
 def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileError]) -> None:
-    """Refuse a distance from a stop to itself that is not 0, and an asymmetric matrix."""
+    """Refuse a distance from a stop to itself that is not 0."""
     for place in np.flatnonzero(matrix.diagonal()).tolist():
         raise error(place, f"{matrix[place, place]:g} from a stop to itself", "0")
+
+
+def refuse_directed(matrix: FloatArray, path: Path, problem: str) -> None:
+    """Refuse ways that differ from the ways back, for a problem that has none.
+
+    Raises
+    ------
+    FileError
+        Two ways differ.
+    """
     for start, end in np.argwhere(matrix != matrix.T).tolist():
-        raise error(
-            start,
-            f"the distance {matrix[start, end]:g} to stop {end + 1}",
-            f"{matrix[end, start]:g} as on the way back (docs/limits.md: how to make ways equal)",
+        raise FileError(
+            f"{path}: the way from stop {start + 1} to stop {end + 1} is {matrix[start, end]:g}, "
+            f"expected {matrix[end, start]:g} as the way back for {problem} (docs/limits.md: how "
+            "to make ways equal)."
         )
+
+
+def either_way(matrix: FloatArray) -> FloatArray:
+    """Return the shorter of each way and the way back; where there is neither, the longest way."""
+    shorter: FloatArray = np.minimum(matrix, matrix.T)
+    return np.minimum(shorter, matrix[matrix < NO_WAY].max())
 
 
 def _full(size: int) -> tuple[Any, Any]:
@@ -234,7 +286,7 @@ LAYOUTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
 
 
 def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatArray | None:
-    """Return the symmetric matrix of EDGE_WEIGHT_SECTION with a diagonal of zeros.
+    """Return the matrix of EDGE_WEIGHT_SECTION with a diagonal of zeros.
 
     Parameters
     ----------
@@ -250,9 +302,8 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
     Raises
     ------
     FileError
-        The layout is unknown, entries are missing, negative or not finite, a
-        full matrix is not symmetric, or there are entries and the file is not
-        EXPLICIT.
+        The layout is unknown, entries are missing, negative or not finite, or
+        there are entries and the file is not EXPLICIT.
     """
     if convention is not Convention.EXPLICIT:
         if "EDGE_WEIGHT_SECTION" in sections:
@@ -279,10 +330,5 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
     matrix[rows, columns] = numbers
     if layout != "FULL_MATRIX":
         matrix[columns, rows] = numbers
-    elif not np.array_equal(matrix, matrix.T):
-        raise sections.error(
-            "EDGE_WEIGHT_SECTION is not symmetric, expected equal ways back (docs/limits.md: how "
-            "to make ways equal)"
-        )
     np.fill_diagonal(matrix, 0.0)
     return matrix

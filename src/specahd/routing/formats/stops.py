@@ -32,6 +32,7 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
 from specahd.routing.formats import kinds, matrix
 from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.road_services import DISTANCES, DURATIONS, NO_WAY
 from specahd.routing.formats.rows import DecimalCommas, Row, lines_of, read_rows
 from specahd.routing.formats.times import read_times
 from specahd.routing.formats.vrplib import (
@@ -45,6 +46,8 @@ from specahd.routing.geometry import Convention, distances, great_circles, proje
 from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
+_DIRECTED = ("CVRP", "VRPTW")
+"""Types whose ways may differ from the ways back and from their times, or be missing."""
 _MOST_DECIMALS = 6
 NamedArray = tuple[NDArray[Any], Sequence[str] | None]
 _FURTHER_WINDOW = re.compile(r"((ready|due)(_time|_date)?_?[2-9]|(time_)?windows)", re.ASCII)
@@ -63,8 +66,8 @@ class _Travel:
 
     Parameters
     ----------
-    depot
-        The distance of each stop from the depot; 0 for the depot itself.
+    depot, back
+        The distance of each stop from the depot, and that back; 0 for the depot itself.
     farthest
         Upper bound on the distance between two stops.
     speed
@@ -74,13 +77,20 @@ class _Travel:
     """
 
     depot: FloatArray
+    back: FloatArray
     farthest: float
     speed: float | None
     metres: bool
 
 
 def read(
-    path: Path, text: str, options: TableOptions, array: NamedArray | None = None
+    path: Path,
+    text: str,
+    options: TableOptions,
+    array: NamedArray | None = None,
+    durations: NamedArray | None = None,
+    *,
+    open_routes: bool = False,
 ) -> tuple[str, VRPLIBData]:
     """Read a table of stops, or a distance matrix alone, which is a TSP.
 
@@ -88,9 +98,11 @@ def read(
     ----------
     text
         Content of the file.
-    array
-        Distances among the stops, and their names or None, used instead of the file that
-        ``options`` name.
+    array, durations
+        Distances and travel times among the stops, and their names or None, used instead of the
+        files that ``options`` name.
+    open_routes
+        Whether vehicles do not return to the depot.
 
     Returns
     -------
@@ -115,12 +127,24 @@ def read(
     names = _names(rows, depot, first) if "name" in columns else None
     rows.insert(0, rows.pop(depot))
     degrees, coords, weights = _places(path, rows, columns, options)
+    lasting = None
     if options.matrix is not None:
-        weights = _matrix_of(options.matrix, array, path, rows, depot)
+        weights, lasting = _matrix_of(options.matrix, array, path, rows, depot)
+        if kind not in _DIRECTED:
+            lasting = None
+        if options.durations is not None:
+            given = options.durations, durations, path, rows, depot, DURATIONS
+            lasting, _ = _matrix_of(*given)
+        elif lasting is not None and options.speed is not None:
+            raise ConfigError(f"Expected no speed: {options.matrix} holds durations.")
+        _refuse_missing(rows, weights, lasting, kind, open_routes=open_routes)
     windows, labels = None, Labels()
     if timed:
         measured = degrees is not None and options.matrix is None
-        travel = _travel(coords, weights, options.speed, metres=measured)
+        travel = _travel(
+            coords, weights if lasting is None else lasting, options.speed, metres=measured
+        )
+        travel = replace(travel, back=travel.back * (not open_routes))
         windows, labels = _read_times(rows, travel)
     demands, capacity, decimals = _demands(path, rows, columns, options)
     data = VRPLIBData(
@@ -130,6 +154,8 @@ def read(
         convention=Convention.EXACT_2D if weights is None else Convention.EXPLICIT,
         coords=coords,
         matrix=weights,
+        durations=lasting,
+        open=open_routes,
         demands=demands,
         windows=windows,
         splits=options.split,
@@ -201,6 +227,13 @@ def _expect_options(path: Path, columns: Sequence[str], options: TableOptions) -
     if "demand" not in columns and options.capacity is not None:
         raise ConfigError(f"{path} has no column demand, expected no capacity.")
     timed = "ready" in columns or "due" in columns
+    if options.durations is not None and options.matrix is None:
+        raise ConfigError(f"Expected durations with matrix=FILE, the distances of {path}.")
+    if options.durations is not None and options.speed is not None:
+        raise ConfigError("Expected speed or durations, not both.")
+    if options.durations is not None and (options.split or not (timed or "demand" in columns)):
+        who = "split deliveries" if options.split else "a tour"
+        raise ConfigError(f"Expected no durations for {path}, which has {who}.")
     if "service" in columns and not timed:
         raise FileError(f"{path}: expected the column due or ready beside service.")
     if options.speed is not None and not timed:
@@ -264,17 +297,25 @@ def _places(
 
 
 def _matrix_of(
-    file: str, array: NamedArray | None, path: Path, rows: Sequence[Row], depot: int
-) -> FloatArray:
-    """Return the distances in a file, reordered like ``rows``: the depot first."""
-    weights, names = (
-        matrix.read(Path(file))
+    file: str,
+    array: NamedArray | None,
+    path: Path,
+    rows: Sequence[Row],
+    depot: int,
+    wanted: str = DISTANCES,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the distances in a file, reordered like ``rows``: the depot first.
+
+    The second array has the durations of a road service's answer, if it has them beside distances.
+    """
+    weights, names, beside = (
+        matrix.read_ways(Path(file), wanted)
         if array is None
-        else (matrix.matrix_from_array(array[0], file), array[1])
+        else (matrix.matrix_from_array(array[0], file), array[1], None)
     )
     if len(weights) != len(rows):
         raise FileError(
-            f"{file}: holds the distances of {len(weights)} stops, "
+            f"{file}: holds the {wanted} of {len(weights)} stops, "
             f"expected {len(rows)} as {path} has."
         )
     order = np.concatenate(([depot], np.delete(np.arange(len(rows)), depot)))
@@ -285,7 +326,36 @@ def _matrix_of(
                     f"{file}: row {place + 1} is named {names[place][:40]!r}, expected "
                     f"{row.cells['name'][:40]!r} as line {row.line} of {path}."
                 )
-    return np.ascontiguousarray(weights[np.ix_(order, order)])
+    places = np.ix_(order, order)
+    return np.ascontiguousarray(weights[places]), None if beside is None else beside[places]
+
+
+def _refuse_missing(
+    rows: Sequence[Row],
+    weights: FloatArray,
+    durations: FloatArray | None,
+    kind: str,
+    *,
+    open_routes: bool,
+) -> None:
+    """Refuse a stop without a way from the depot or back, and for a tour any way that is missing.
+
+    A way without a duration is then missing in ``weights``, too.
+    """
+    if durations is not None:
+        weights[durations >= NO_WAY] = NO_WAY
+    missing = weights >= NO_WAY
+    if kind in _DIRECTED:
+        # The depot is the first row; vehicles may do without the other ways.
+        missing[1:, 1:] = False
+        missing[1:, 0] &= not open_routes
+    for start, end in np.argwhere(missing).tolist():
+        whence, where = (
+            rows[node].cells.get("name") or f"stop {node + 1}" for node in (start, end)
+        )
+        raise rows[start or end].error(
+            f"a stop without a way from {whence[:40]} to {where[:40]}", "one"
+        )
 
 
 def _columns(rows: Sequence[Row], ranges: Mapping[str, Range]) -> FloatArray:
@@ -342,11 +412,12 @@ def _travel(
     coords: FloatArray | None, weights: FloatArray | None, speed: float | None, *, metres: bool
 ) -> _Travel:
     if weights is not None:
-        return _Travel(weights[0], float(weights.max()), speed, metres)
+        farthest = float(weights[weights < NO_WAY].max())
+        return _Travel(weights[0], weights[:, 0], farthest, speed, metres)
     assert coords is not None  # one of the two is given
     farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
     depot = distances(coords[0], coords, Convention.EXACT_2D)
-    return _Travel(depot, farthest, speed, metres)
+    return _Travel(depot, depot, farthest, speed, metres)
 
 
 def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:
@@ -494,7 +565,7 @@ def _expect_in_time(
             f"the due time {rows[place].cells['due']}",
             f"at least {format_time(arrival[place])}, when a vehicle from the depot arrives{cure}",
         )
-    returns = np.maximum(arrival, windows.ready) + windows.service + travel.depot
+    returns = np.maximum(arrival, windows.ready) + windows.service + travel.back
     for place in np.flatnonzero(returns > windows.due[0]).tolist():
         start = max(arrival[place], windows.ready[place])
         raise rows[place].error(

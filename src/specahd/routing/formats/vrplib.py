@@ -124,7 +124,8 @@ class VRPLIBData:
     convention
         How distances are measured.
     matrix
-        Distances of an EXPLICIT file, symmetric, shape (n + 1, n + 1); else None.
+        Distances of an EXPLICIT file, shape (n + 1, n + 1), from row to column; else None. An entry
+        of :data:`specahd.routing.formats.road_services.NO_WAY` is no way.
     windows
         Time windows; None if there are none.
     splits
@@ -139,6 +140,10 @@ class VRPLIBData:
         The longest route, and the longest time from the depot and back; None without a limit.
     stop_time
         What each stop adds to the time of a route, where there are no windows.
+    durations
+        The time that each way takes, shape (n + 1, n + 1); None where it is the distance.
+    open
+        Whether vehicles do not return to the depot.
     labels
         Names and units that results are reported in.
     """
@@ -158,6 +163,8 @@ class VRPLIBData:
     max_distance: float | None = field(default=None, kw_only=True)
     max_duration: float | None = field(default=None, kw_only=True)
     stop_time: float = field(default=0.0, kw_only=True)
+    durations: FloatArray | None = field(default=None, kw_only=True)
+    open: bool = field(default=False, kw_only=True)
     labels: Labels = field(default_factory=Labels, kw_only=True)
 
 
@@ -378,7 +385,8 @@ def _depot(sections: Sections, dimension: int) -> int:
 def dumps(data: VRPLIBData) -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
-    It has no field for ``fleet`` and ``fixed_cost``, and none for ``max_duration`` beside windows.
+    It has no field for ``fleet``, ``fixed_cost``, ``durations`` and ``open``, and none for
+    ``max_duration`` beside windows.
     """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]

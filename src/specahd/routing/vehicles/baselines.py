@@ -21,7 +21,7 @@ from specahd.routing.kernels.construction import (
     neighbouring_pairs,
     paid_savings,
 )
-from specahd.routing.vehicles.fleet import longest, stop_times
+from specahd.routing.vehicles.fleet import longest, roads, stop_times
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
@@ -163,13 +163,16 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         for node, demand in enumerate(instance.demands.tolist())
     ]
     depot: dict[str, Any] = {"location": 0}
-    parts = _parts(distances)
+    lasting = distances
+    if instance.directed:
+        distances, lasting = roads(instance)
+    parts = _parts(distances, lasting)
     # The stubs of PyVRP misstate the type of matrices.
     durations: Any = np.zeros((nodes, nodes), np.int64)
     if instance.windows is not None:
         ready, due, service = instance.windows.ready, instance.windows.due, instance.windows.service
-        parts = _parts(distances, ready, due, service)
-        durations = _rounded_up(distances, parts)
+        parts = _parts(distances, lasting, ready, due, service)
+        durations = _rounded_up(lasting, parts)
         opening, closing = _rounded_up(ready, parts).tolist(), _rounded_down(due, parts).tolist()
         if any(closes < opens for opens, closes in zip(opening, closing, strict=True)):
             raise ConfigError(
@@ -189,7 +192,7 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
     limit = longest(instance)
     if limit is not None:
         if instance.windows is None:
-            durations = _rounded_up(distances, parts)
+            durations = _rounded_up(lasting, parts)
             lasts = _rounded_up(stop_times(instance), parts).tolist()
             for client, service_duration in zip(clients, lasts, strict=True):
                 client.update(service_duration=service_duration)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.routing.base import IntArray, Violation
+from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.geometry import path_length
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import customers_of
@@ -51,9 +52,10 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     or less than the demand is delivered); elsewhere ``duplicated_customer``. With time windows,
     ``late`` (service starts after the window has closed) and ``late_return`` (the vehicle is back
     after the depot has closed). With limits of vehicles, ``vehicles`` (more routes than vehicles),
-    ``distance`` and ``duration`` (of a route, by more than rounding errors of a sum). Visits to
-    nodes that are not customers count towards nothing else, and neither does a quantity of that
-    kind. Routes are numbered from 1, as in solution files.
+    ``distance`` and ``duration`` (of a route, by more than rounding errors of a sum). Where the
+    matrix lacks ways, ``no_way``. Visits to nodes that are not customers count towards nothing
+    else, and neither does a quantity of that kind. Routes are numbered from 1, as in solution
+    files.
     """
     found: list[Violation] = []
     visits = _visits(instance, solution, found)
@@ -61,6 +63,8 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     if instance.splits:
         found += _deliveries(instance, visits)
     found += _capacity(instance, visits)
+    if instance.matrix is not None and not instance.splits:
+        found += _ways(instance, solution)
     if instance.windows is not None:
         found += _windows(instance, solution)
     if instance.fleet is not None:
@@ -84,7 +88,13 @@ def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
     walk[stops] = _joined(routes, lengths)
     shape = instance.coords, walk, instance.measure, instance.matrix
     prices = instance.fixed_cost * int((lengths > 0).sum())
-    return path_length(*shape) / instance.parts + prices
+    if instance.open:
+        # No way to the depot is driven.
+        driven = walk[1:] != 0
+        length = float(instance.between(walk[:-1][driven], walk[1:][driven]).sum())
+    else:
+        length = path_length(*shape)
+    return length / instance.parts + prices
 
 
 def _visits(
@@ -172,7 +182,7 @@ def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> It
     assert windows is not None  # the caller looks
     routes = [[node for node in route if 1 <= node <= instance.size] for route in solution]
     walk = np.array([0, *chain.from_iterable((*route, 0) for route in routes)])
-    legs = iter(instance.between(walk[:-1], walk[1:]).tolist())
+    legs = iter(instance.lasting(walk[:-1], walk[1:]).tolist())
     ready, due, service = (
         times.tolist() for times in (windows.ready, windows.due, windows.service)
     )
@@ -192,11 +202,13 @@ def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> It
                     f"{clock(start)}, after {clock(due[node])}.",
                 )
             time = start + service[node]
-        time += next(legs)
+        home = next(legs)
+        time += 0.0 if instance.open else home
         if time > due[0]:
+            ends = "ends" if instance.open else "is back"
             yield Violation(
                 "late_return",
-                f"Route {number} is back at {clock(time)}, after {clock(due[0])}.",
+                f"Route {number} {ends} at {clock(time)}, after {clock(due[0])}.",
             )
 
 
@@ -211,7 +223,8 @@ def _distances(
     instance: VehicleInstance, solution: Sequence[Sequence[int]], most: float
 ) -> Iterator[Violation]:
     """No route is longer than the limit."""
-    for number, _, length in _driven(instance, solution):
+    for number, _, legs in _driven(instance, solution):
+        length = float(instance.between(*legs).sum()) / instance.parts
         if length > most * (1 + _ROUNDING):
             sentence = f"Route {number} is {length:.10g} long, more than {most:g}."
             yield Violation("distance", sentence)
@@ -222,7 +235,8 @@ def _durations(
 ) -> Iterator[Violation]:
     """No vehicle is away longer than the limit. No window opens late, so that none waits."""
     windows = instance.windows
-    for number, route, length in _driven(instance, solution):
+    for number, route, legs in _driven(instance, solution):
+        length = float(instance.lasting(*legs).sum()) / instance.parts
         if windows is None:
             time = length + instance.stop_time * len(route)
         else:
@@ -236,12 +250,21 @@ def _durations(
 
 def _driven(
     instance: VehicleInstance, solution: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, list[int], float]]:
-    """Yield each route's number, its customers and its length in the file's unit."""
+) -> Iterator[tuple[int, list[int], tuple[IntArray, IntArray]]]:
+    """Yield each route's number, its customers, and where its ways begin and where they end."""
     for number, stops in enumerate(solution, start=1):
         route = [node for node in stops if 1 <= node <= instance.size]
-        walk = np.array([0, *route, 0])
-        yield number, route, float(instance.between(walk[:-1], walk[1:]).sum()) / instance.parts
+        walk = np.array([0, *route] if instance.open else [0, *route, 0])
+        yield number, route, (walk[:-1], walk[1:])
+
+
+def _ways(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> Iterator[Violation]:
+    """No route drives where there is no way."""
+    quoted_name = instance.labels.quoted_name
+    for number, _, (starts, ends) in _driven(instance, solution):
+        for place in np.flatnonzero(instance.between(starts, ends) >= NO_WAY).tolist():
+            start, end = (quoted_name(int(each[place])) for each in (starts, ends))
+            yield Violation("no_way", f"Route {number} drives from {start} to {end}: no such way.")
 
 
 def _lengths(solution: Sequence[Sequence[Any]]) -> IntArray:

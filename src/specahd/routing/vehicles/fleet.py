@@ -2,9 +2,10 @@
 
 A limit of a route is a time window of its depot: what a vehicle drives (and serves) is its time. A
 fixed cost is on the way: half of it to the first stop of a route and half from the last one to the
-depot. So :func:`reduced` returns an instance without these fields. A solution costs the same there,
-and is feasible there if and only if it is feasible under all limits but that of the number of
-vehicles. The checker reads the fields themselves.
+depot. Where routes are open, the ways to the depot are 0; where there is no way, it is too long. So
+:func:`reduced` returns an instance without these fields. A solution costs the same there, and is
+feasible there if and only if it is feasible under all limits but that of the number of vehicles.
+The checker reads the fields themselves.
 """
 
 from dataclasses import replace
@@ -14,11 +15,15 @@ import numpy as np
 from specahd.core.errors import ConfigError
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
+from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.vehicles.instance import VehicleInstance
 
 _PARTS = 1024
 """Half a fixed cost is stored in these parts of a unit: sums with integers are then exact."""
+_TOO_LONG = 1000.0
+"""What a search takes for a way that does not exist, in longest ways. It is small enough that sums
+with it are exact to a hundredth of a millionth of a way."""
 
 
 def with_fleet(instance: VehicleInstance, options: FleetOptions) -> VehicleInstance:
@@ -48,7 +53,15 @@ def with_fleet(instance: VehicleInstance, options: FleetOptions) -> VehicleInsta
         for each in ("max_distance", "max_duration")
         if getattr(options, each) is not None
     }
-    changed = replace(instance, fleet=options.vehicles, fixed_cost=options.fixed_cost, **limits)
+    changed = replace(
+        instance,
+        fleet=options.vehicles,
+        fixed_cost=options.fixed_cost,
+        open=options.open,
+        **limits,
+    )
+    if changed.max_distance is not None and changed.max_duration is not None:
+        raise ConfigError(f"Expected max_distance or max_duration for {name}, not both.")
     _refuse_heavy(changed)
     _refuse_far(changed)
     return changed
@@ -67,10 +80,13 @@ def _refuse_heavy(instance: VehicleInstance) -> None:
 def _refuse_far(instance: VehicleInstance) -> None:
     """Refuse a customer that no route within the limits can serve alone."""
     nodes = np.arange(instance.size + 1)
-    ways = instance.between(0, nodes) + instance.between(nodes, 0)
+    ways, times = (
+        far(0, nodes) + (0.0 if instance.open else far(nodes, 0))
+        for far in (instance.between, instance.lasting)
+    )
     limits = {
         "max_distance": (instance.max_distance, ways / instance.parts),
-        "max_duration": (instance.max_duration, (ways + stop_times(instance)) / _unit(instance)),
+        "max_duration": (instance.max_duration, (times + stop_times(instance)) / _unit(instance)),
     }
     for name, (limit, taken) in limits.items():
         if limit is None:
@@ -93,22 +109,30 @@ def reduced(instance: VehicleInstance, fixed_cost: float | None = None) -> Vehic
     Raises
     ------
     NotEnoughMemory
-        There is a fixed cost, and the distances would not fit.
+        There is a fixed cost, or ways are directed, and the distances would not fit.
     """
     price = instance.fixed_cost if fixed_cost is None else fixed_cost
-    limit, windows = longest(instance), instance.windows
-    if limit is not None:
+    limit, windows, matrix = longest(instance), instance.windows, instance.matrix
+    durations, horizon = None, np.inf
+    if instance.directed:
+        matrix, durations = roads(instance)
+        # No route takes longer.
+        horizon = float(durations.max(axis=1).sum() + stop_times(instance).sum())
+    if instance.directed or limit is not None:
         own = np.zeros(instance.size + 1)
-        windows = windows or TimeWindows(own, own + np.inf, stop_times(instance))
+        windows = windows or TimeWindows(own, own + horizon, stop_times(instance))
+    if windows is not None and limit is not None:
         closes = windows.ready[0] + limit
         windows = replace(windows, due=np.minimum(windows.due, closes))
-    matrix = instance.matrix
     if price:
         half = round(price * instance.parts / 2 * _PARTS) / _PARTS
-        matrix = instance.whole_matrix("of its fixed cost").copy()
+        if not instance.directed:
+            matrix = instance.whole_matrix("of its fixed cost")
+        assert matrix is not None  # that of the roads
+        matrix = matrix.copy()
         matrix[0, 1:] += half
         matrix[1:, 0] += half
-        if windows is not None:
+        if windows is not None and durations is None:
             ready, due = windows.ready.copy(), windows.due.copy()
             # Vehicles drive longer on both ends of a route.
             ready[0] -= half
@@ -118,11 +142,38 @@ def reduced(instance: VehicleInstance, fixed_cost: float | None = None) -> Vehic
         instance,
         matrix=matrix,
         windows=windows,
+        durations=durations,
+        open=False,
         fixed_cost=0.0,
         max_distance=None,
         max_duration=None,
         stop_time=0.0,
     )
+
+
+def roads(instance: VehicleInstance) -> tuple[FloatArray, FloatArray]:
+    """Return the distance and the time from each node to each other one, for a search.
+
+    Both are 0 to the depot where routes are open. No way is so long that no search takes it. The
+    times are distances if there are no durations, or if it is distances that are limited.
+
+    Raises
+    ------
+    NotEnoughMemory
+        The distances would not fit.
+    """
+    whole = instance.whole_matrix("of its ways", 2)
+    timed = instance.durations is not None and instance.max_distance is None
+    found = []
+    for ways in (whole, instance.durations) if timed else (whole,):
+        assert ways is not None  # durations, if timed
+        changed = ways.copy()
+        if instance.open:
+            changed[:, 0] = 0.0
+        missing = changed >= NO_WAY
+        changed[missing] = _TOO_LONG * changed[~missing].max()
+        found.append(changed)
+    return found[0], found[-1]
 
 
 def longest(instance: VehicleInstance) -> float | None:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.distances import DURATIONS
+from specahd.routing.formats.matrix import either_way, refuse_directed
 from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import (
     Convention,
@@ -50,10 +52,11 @@ class Kernel(NamedTuple):
 class VehicleInstance(VRPLIBData):
     """One instance: the content of a file, with coordinates, in a unit that makes it exact.
 
-    Node 0 is the depot, nodes 1 to n are the customers. Travel times equal distances. A vehicle
-    that arrives before a window opens waits. Each customer can be served by a route of its own
-    (where deliveries are split, by several). ``fleet``, ``fixed_cost`` and the limits of a route
-    are in the file's unit (:mod:`specahd.routing.vehicles.fleet`).
+    Node 0 is the depot, nodes 1 to n are the customers. Travel times equal distances, unless there
+    are ``durations``, in the unit of the windows. A vehicle that arrives before a window opens
+    waits. Each customer can be served by a route of its own (where deliveries are split, by
+    several). ``fleet``, ``fixed_cost`` and the limits of a route are in the file's unit
+    (:mod:`specahd.routing.vehicles.fleet`).
 
     A DIMACS instance (distances rounded down to tenths) is stored in tenths: coordinates and
     times are ten times those of the file, distances are rounded down to integers. With integral
@@ -87,7 +90,7 @@ class VehicleInstance(VRPLIBData):
         """
         if data.coords is None:
             assert data.matrix is not None  # the readers give one or the other
-            coords = classical_scaling(data.matrix)
+            coords = classical_scaling(either_way(data.matrix))
         else:
             coords = _parts(data.convention) * data.coords
         windows = data.windows
@@ -111,9 +114,11 @@ class VehicleInstance(VRPLIBData):
 
     def at(self, nodes: Sequence[int] | IntArray, demands: IntArray) -> Self:
         """Return the instance of these nodes, the depot first, with these demands, not split."""
-        rows, matrix = np.asarray(nodes), self.matrix
-        if matrix is not None:
-            matrix = np.ascontiguousarray(matrix[np.ix_(rows, rows)])
+        rows = np.asarray(nodes)
+        matrix, durations = (
+            None if ways is None else np.ascontiguousarray(ways[np.ix_(rows, rows)])
+            for ways in (self.matrix, self.durations)
+        )
         windows = self.windows
         if windows is not None:
             windows = windows.changed(lambda times: times[rows])
@@ -122,6 +127,7 @@ class VehicleInstance(VRPLIBData):
             coords=self.coords[rows],
             demands=demands,
             matrix=matrix,
+            durations=durations,
             windows=windows,
             splits=False,
         )
@@ -158,14 +164,24 @@ class VehicleInstance(VRPLIBData):
             found["ready_times"] = self.windows.ready
             found["due_times"] = self.windows.due
             found["service_times"] = self.windows.service
+        if self.durations is not None:
+            found[DURATIONS] = self.durations
         if self.fleet is not None:
             found["fleet"] = np.array([self.fleet])
         return found
 
     @property
     def limited(self) -> bool:
-        """Whether there are limits or prices of vehicles, which only solving knows."""
-        return bool(self.fleet or self.fixed_cost or self.max_distance or self.max_duration)
+        """Whether vehicles have limits or prices, or ways are directed; only solving takes that."""
+        limits = self.fleet or self.fixed_cost or self.max_distance or self.max_duration
+        return bool(limits or self.directed)
+
+    @cached_property
+    def directed(self) -> bool:
+        """Whether ways differ from the ways back or from their times, or routes are open."""
+        if self.open or self.durations is not None:
+            return True
+        return self.matrix is not None and not np.array_equal(self.matrix, self.matrix.T)
 
     @property
     def kernel(self) -> Kernel:
@@ -186,6 +202,13 @@ class VehicleInstance(VRPLIBData):
         """
         who = f"The baseline {baseline} of {self.name}"
         return whole_matrix(self.coords, self.measure, self.matrix, who, copies)
+
+    def lasting(self, starts: Any, ends: Any) -> FloatArray:
+        """Return the travel times from nodes to nodes, whose indices broadcast."""
+        if self.durations is None:
+            return self.between(starts, ends)
+        found: FloatArray = self.durations[starts, ends]
+        return found
 
     def between(self, starts: Any, ends: Any) -> FloatArray:
         """Return the distances from nodes to nodes, whose indices broadcast."""
@@ -223,8 +246,8 @@ def _out_of_time(instance: VehicleInstance, path: Path) -> None:
     if windows is None:
         return
     nodes = np.arange(instance.size + 1)
-    start = np.maximum(windows.ready[0] + instance.between(0, nodes), windows.ready)
-    returns = start + windows.service + instance.between(nodes, 0)
+    start = np.maximum(windows.ready[0] + instance.lasting(0, nodes), windows.ready)
+    returns = start + windows.service + (0.0 if instance.open else instance.lasting(nodes, 0))
     late = (start > windows.due) | (returns > windows.due[0])
     for node in np.flatnonzero(late).tolist():
         opens, closes = windows.ready[node] / instance.parts, windows.due[node] / instance.parts
@@ -234,4 +257,10 @@ def _out_of_time(instance: VehicleInstance, path: Path) -> None:
         )
 
 
-_REFUSALS = (_too_heavy, _out_of_time)
+def _split(instance: VehicleInstance, path: Path) -> None:
+    """Refuse directed ways where deliveries are split."""
+    if instance.splits and instance.matrix is not None:
+        refuse_directed(instance.matrix, path, "split deliveries")
+
+
+_REFUSALS = (_too_heavy, _out_of_time, _split)

@@ -1,0 +1,61 @@
+"""Ways that differ from the ways back, or from the time they take; chosen by type.
+
+Where the times of a state (:class:`specahd.engine.timed.Times`) have durations, compiled loops look
+up each way and the time it takes. Where they have none, what is known of a way holds for the way
+back and for its time, and loops are compiled as if these functions were not there.
+"""
+
+from typing import Any
+
+from numba import types
+from numba.extending import overload
+
+from specahd.engine.inlined import inlined
+from specahd.routing.kernels.distances import leg_length
+
+
+def directed(own: Any) -> bool:
+    """Return whether times have durations."""
+    raise NotImplementedError
+
+
+@overload(directed, jit_options={"forceinline": True})
+def _directed(own: Any) -> Any:
+    def yes(own: Any) -> Any:
+        return True
+
+    def no(own: Any) -> Any:
+        return False
+
+    return no if _without(own) else yes
+
+
+def travel_time(own: Any, start: int, end: int, distance: float) -> float:
+    """Return the time from a node, which may be a terminal, to another, given the distance."""
+    raise NotImplementedError
+
+
+@overload(travel_time, jit_options={"forceinline": True})
+def _travel_time(own: Any, start: Any, end: Any, distance: Any) -> Any:
+    def same(own: Any, start: Any, end: Any, distance: Any) -> Any:
+        return distance
+
+    def looked_up(own: Any, start: Any, end: Any, distance: Any) -> Any:
+        customers = len(own.ready) - 1
+        return own.durations[0 if start > customers else start, 0 if end > customers else end]
+
+    return same if _without(own) else looked_up
+
+
+def _without(own: Any) -> bool:
+    """Return whether a type of times has no durations."""
+    return isinstance(own.types[own.fields.index("durations")], types.NoneType)
+
+
+@inlined
+def way(own: Any, distances: Any, start: int, end: int, known: float) -> Any:
+    """Return the distance from a customer or the depot, 0, to another, given that of the way back.
+
+    What is given is returned unless ways differ from ways back.
+    """
+    return leg_length(distances, start, end) if directed(own) else known
