@@ -191,7 +191,7 @@ def test_a_matrix_stands_for_the_distances_of_a_table(tmp_path):
         (TIMED.replace("60,90", "90,60"), {"capacity": 18}, "line 4 holds the due time 60"),
         (TIMED.replace("60,90", "60,9e9"), {"capacity": 18}, "line 4 holds the due 9e9"),
         (XY.replace("name", "service"), {"capacity": 10}, "due or ready beside service"),
-        (MATRIX.replace("3,0", "2,0"), {}, "line 1 holds the distance 3 to stop 2"),
+        (MATRIX.replace("3,0", "2,0"), {}, "stop 1 to stop 2 is 3, expected 2 as the way back"),
         (MATRIX.replace("3,0,5", "3,1,5"), {}, "line 2 holds 1 from a stop to itself"),
         (MATRIX.replace("3,0,5", "3,0,-5"), {}, "line 2 holds the distance '-5'"),
         (MATRIX.replace("3,0,5", "3,0"), {}, "line 2 holds 2 distances"),

@@ -286,7 +286,6 @@ def test_memory_decides_how_large_an_array_may_be_and_a_small_file_is_always_rea
         (DISTANCES.astype(str), "of <U21"),
         (DISTANCES * np.nan, "row 1 holds the distance nan in column 1"),
         (DISTANCES + np.eye(3), "row 1 holds 1 from a stop to itself"),
-        (DISTANCES * [[1, 2, 3]], "row 1 holds the distance 6 to stop 2, expected 3"),
         (DISTANCES[:2, :2], "holds 2 rows of distances"),
     ],
 )

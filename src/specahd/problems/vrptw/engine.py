@@ -29,7 +29,8 @@ class TimedSearch(Search):
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         state = super().state_from(arrays, routes, seed)
-        return timed.timed(state, *(arrays[name] for name in _TIMES), arrays.get(DURATIONS))
+        times = (arrays[name] for name in _TIMES)
+        return timed.timed(state, *times, durations=arrays.get(DURATIONS))
 
 
 GROUPS = UpperProgram(

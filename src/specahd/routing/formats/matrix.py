@@ -253,8 +253,9 @@ def refuse_directed(matrix: FloatArray, path: Path, problem: str) -> None:
 
 def either_way(matrix: FloatArray) -> FloatArray:
     """Return the shorter of each way and the way back; where there is neither, the longest way."""
-    shorter: FloatArray = np.minimum(matrix, matrix.T)
-    return np.minimum(shorter, matrix[matrix < NO_WAY].max())
+    longest = matrix[matrix < NO_WAY].max()
+    shorter: FloatArray = np.minimum(np.minimum(matrix, matrix.T), longest)
+    return shorter
 
 
 def _full(size: int) -> tuple[Any, Any]:
