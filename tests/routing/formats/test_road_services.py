@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from specahd import api
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import ConfigError, FileError, FileWarning
 from specahd.routing.formats.road_services import NO_WAY
 
 TABLE = "name,demand,due\na,1,90\ndepot,,99\nb,1,90\n"
@@ -98,6 +98,14 @@ def test_windows_hold_for_durations_and_open_routes_need_no_way_back():
     with pytest.raises(FileError, match=r"its vehicle back at the depot at 100"):
         read("", matrix=METRES, durations=seconds)
     assert read("", matrix=METRES, durations=seconds, open=True).size == 2
+
+
+def test_no_speed_is_missed_where_times_are_stated():
+    # Where distances are times, such short ways are a warning.
+    table = TABLE.replace("90", "90000").replace("99", "99000")
+    assert read("", table, matrix=METRES, durations=SECONDS).windows.speed == 1
+    with pytest.warns(FileWarning, match="speed="):
+        read("", table, matrix=SECONDS)
 
 
 @pytest.mark.parametrize(

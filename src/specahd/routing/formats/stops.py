@@ -74,6 +74,8 @@ class _Travel:
         The distance travelled in one unit of time, None if unknown.
     metres
         Whether distances are metres.
+    stated
+        Whether these are not distances, but the times that ways take.
     """
 
     depot: FloatArray
@@ -81,6 +83,7 @@ class _Travel:
     farthest: float
     speed: float | None
     metres: bool
+    stated: bool = False
 
 
 def read(
@@ -141,10 +144,11 @@ def read(
     windows, labels = None, Labels()
     if timed:
         measured = degrees is not None and options.matrix is None
-        travel = _travel(
-            coords, weights if lasting is None else lasting, options.speed, metres=measured
-        )
-        travel = replace(travel, back=travel.back * (not open_routes))
+        if lasting is None:
+            travel = _travel(coords, weights, options.speed, metres=measured)
+        else:
+            travel = _travel(None, lasting, 1.0, metres=False)
+        travel = replace(travel, back=travel.back * (not open_routes), stated=lasting is not None)
         windows, labels = _read_times(rows, travel)
     demands, capacity, decimals = _demands(path, rows, columns, options)
     data = VRPLIBData(
@@ -498,7 +502,8 @@ def _read_times(rows: Sequence[Row], travel: _Travel) -> tuple[TimeWindows, Labe
             f"the due time {rows[place].cells['due']}",
             f"at least the ready time {rows[place].cells['ready']}",
         )
-    _warn_of_speed(rows[0], ready, due, travel, labels)
+    if not travel.stated:
+        _warn_of_speed(rows[0], ready, due, travel, labels)
     ready, due, service = speed * np.nan_to_num(ready), speed * due, speed * np.nan_to_num(service)
     # Vehicles are loaded before they leave.
     ready[0] += service[0]
