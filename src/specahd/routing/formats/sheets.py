@@ -6,34 +6,23 @@ a column of Parquet has, and times of day and durations ``08:00:00``.
 
 import csv
 import io
-import re
 import warnings
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from posixpath import join, normpath
-from typing import Any
-from xml.etree import ElementTree
+from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 from specahd.core.errors import FileError, FileWarning
 
 _LARGEST_ROW, _LARGEST_COLUMN = 1 << 20, 1 << 14
-_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})", re.ASCII)
-_STANDARD_FORMATS = {
-    **dict.fromkeys(range(14, 18), "d"),
-    **dict.fromkeys((18, 19, 20, 21, 45, 46, 47), "h"),
-    22: "d h",
-}
-"""Codes that stand for the formats of dates and times that workbooks number and do not state."""
-_NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^]]*\]|am/pm|a/p')
-"""Parts of a format that are no codes: quoted words, colours, places."""
 _DAYS_ALONE = 1000
 """Days from which a number in a format of times is a date whose day is not shown."""
+# openpyxl has no error of its own for most of what it cannot read.
 _DAMAGED = (
-    *(BadZipFile, ElementTree.ParseError, zlib.error, EOFError, NotImplementedError),
-    *(LookupError, ValueError, RuntimeError, OverflowError, StopIteration),
+    *(BadZipFile, SyntaxError, zlib.error, EOFError, NotImplementedError, OSError),
+    *(LookupError, ValueError, RuntimeError, OverflowError, TypeError, AttributeError),
 )
 
 
@@ -43,7 +32,7 @@ def workbook_text(path: Path, most: int) -> str:
     Parameters
     ----------
     most
-        Most bytes of a part of the workbook.
+        Most bytes that it unpacks to, and most cells of the sheet.
 
     Raises
     ------
@@ -56,130 +45,97 @@ def workbook_text(path: Path, most: int) -> str:
         There are other sheets, which are not read.
     """
     try:
-        with ZipFile(path) as archive:
-            return _first_sheet(path, archive, most)
+        # The library warns of what else it does not read.
+        with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
+            if sum(part.file_size for part in ZipFile(file).infolist()) > most:
+                raise _too_large(path, most)
+            sheets = _sheets(file, data_only=True)
+            rows = [list(map(_text, row)) for row in _rows(path, sheets[0], most)]
+            if any(None in row for row in rows):
+                formulas = _rows(path, _sheets(file, data_only=False)[0], most)
+                _refuse_formulas(path, rows, formulas)
     except _DAMAGED:
         raise FileError(
             f"{path}: expected a text file, got an archive that is no sound .xlsx workbook: "
             "save a workbook as CSV, unpack an archive."
         ) from None
-
-
-def _first_sheet(path: Path, archive: ZipFile, most: int) -> str:
-    def part(name: str) -> ElementTree.Element:
-        with archive.open(name) as file:
-            content = file.read(most + 1)
-        if len(content) > most:
-            raise FileError(f"{path}: {name} is larger than {most >> 20} MiB, save it as CSV.")
-        text = content.decode("utf-8-sig")
-        if "<!DOCTYPE" in text:  # its entities could expand without end
-            raise ValueError
-        return ElementTree.fromstring(text)
-
-    book, names = part("xl/workbook.xml"), set(archive.namelist())
-    targets = {
-        each.get("Id"): each.get("Target", "") for each in part("xl/_rels/workbook.xml.rels")
-    }
-    shown = [
-        each
-        for each in book.iterfind("{*}sheets/{*}sheet")
-        if each.get("state", "visible") == "visible"
-    ]
-    name = shown[0].get("name", "")
-    if len(shown) > 1:
+    if len(sheets) > 1:
         warnings.warn(
-            f"{path} holds {len(shown)} sheets; the first, {name[:40]!r}, is read.",
+            f"{path} holds {len(sheets)} sheets; the first, {sheets[0].title[:40]!r}, is read.",
             FileWarning,
             stacklevel=2,
         )
-    target = next(targets[value] for key, value in shown[0].items() if key.endswith("}id"))
-    strings: list[str] = []
-    if "xl/sharedStrings.xml" in names:
-        strings = [_text(each) for each in part("xl/sharedStrings.xml")]
-    formats = _formats(part("xl/styles.xml")) if "xl/styles.xml" in names else []
-    properties = book.find("{*}workbookPr")
-    later = properties is not None and properties.get("date1904") in ("1", "true")
-    first_day = datetime(1904, 1, 1) if later else datetime(1899, 12, 30)
-    rows: dict[int, dict[int, str]] = {}
-    row = column = 0
-    for line in part(normpath(join("/xl", target)).lstrip("/")).iterfind("{*}sheetData/{*}row"):
-        row, column = int(line.get("r", row + 1)), 0
-        for cell in line.iterfind("{*}c"):
-            column += 1
-            if reference := cell.get("r"):
-                found = _REFERENCE.fullmatch(reference)
-                if found is None:
-                    raise ValueError
-                column, row = _number_of(found[1]), int(found[2])
-            if not 0 < row <= _LARGEST_ROW or column > _LARGEST_COLUMN:
-                raise ValueError
-            value = cell.findtext("{*}v")
-            if value is None and cell.find("{*}f") is not None:
-                raise FileError(
-                    f"{path}: line {row} holds a formula without its value, expected a workbook "
-                    "that a spreadsheet has saved."
-                )
-            code = formats[int(cell.get("s", 0))] if formats else ""
-            rows.setdefault(row, {})[column] = _cell(cell, value, strings, code, first_day)
-    places = range(1, max((max(cells) for cells in rows.values()), default=0) + 1)
+    width = max(map(len, rows), default=0)
     # An empty row is a line without cells.
-    lines = (rows.get(number) for number in range(1, max(rows, default=0) + 1))
-    return _csv([[cells.get(place, "") for place in places] if cells else [] for cells in lines])
+    return _csv(
+        [*(cell or "" for cell in row), *[""] * (width - len(row))] if row else [] for row in rows
+    )
 
 
-def _number_of(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number
+def _too_large(path: Path, most: int) -> FileError:
+    return FileError(f"{path} unpacks to more than {most >> 20} MiB, save it as CSV.")
 
 
-def _text(element: ElementTree.Element) -> str:
-    """Return the text of a string and of its parts in a style, without what says how it sounds."""
-    parts = (*element.iterfind("{*}t"), *element.iterfind("{*}r/{*}t"))
-    return "".join(part.text or "" for part in parts)
+def _sheets(file: BinaryIO, *, data_only: bool) -> list[Any]:
+    """Return the visible sheets, which have the values of formulas or the formulas."""
+    # Few files are tables of this kind, and the import takes long.
+    from openpyxl import load_workbook
+
+    file.seek(0)
+    book = load_workbook(file, read_only=True, data_only=data_only, keep_links=False)
+    return [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
 
 
-def _formats(styles: ElementTree.Element) -> list[str]:
-    """Return for each style the codes of its format that tell dates and times from numbers."""
-    own = {
-        int(each.get("numFmtId", 0)): _codes(each.get("formatCode", ""))
-        for each in styles.iterfind("{*}numFmts/{*}numFmt")
-    }
-    numbers = (int(each.get("numFmtId", 0)) for each in styles.iterfind("{*}cellXfs/{*}xf"))
-    return [own.get(number, _STANDARD_FORMATS.get(number, "")) for number in numbers]
+def _rows(path: Path, sheet: Any, most: int) -> Iterator[Sequence[Any]]:
+    """Yield the cells of each row; those that a row lacks have no coordinate."""
+    # What a file states of its dimensions may be wrong.
+    sheet.reset_dimensions()
+    widest = 0
+    for number, row in enumerate(sheet.rows, start=1):
+        widest = max(widest, len(row))
+        misplaced = any(getattr(cell, "row", number) != number for cell in row)
+        if misplaced or number > _LARGEST_ROW or widest > _LARGEST_COLUMN:
+            raise ValueError
+        if widest * number > most:
+            raise _too_large(path, most)
+        yield row
 
 
-def _codes(form: str) -> str:
-    """Return ``d`` for a format of dates, ``h`` for one of times, ``d h`` for one of both."""
-    codes = set(_NO_CODE.sub("", form.lower().partition(";")[0]))
-    times = bool(codes & set("hs"))
-    dates = bool(codes & set("yd")) or ("m" in codes and not times)
-    return " ".join(["d"] * dates + ["h"] * times)
+def _refuse_formulas(
+    path: Path, rows: Sequence[Sequence[str | None]], formulas: Iterable[Sequence[Any]]
+) -> None:
+    """Refuse a cell that holds a formula and is None in ``rows``."""
+    for texts, cells in zip(rows, formulas, strict=True):
+        for text, cell in zip(texts, cells, strict=True):
+            if text is None and cell.data_type == "f":
+                raise FileError(
+                    f"{path}: cell {cell.coordinate} holds a formula without its value, expected "
+                    "a workbook that a spreadsheet has saved."
+                )
 
 
-def _cell(
-    cell: ElementTree.Element,
-    value: str | None,
-    strings: Sequence[str],
-    code: str,
-    first_day: datetime,
-) -> str:
-    match cell.get("t", "n"):
-        case "s":
-            return strings[int(value or "")]
-        case "inlineStr":
-            inline = cell.find("{*}is")
-            return "" if inline is None else _text(inline)
-        case "n" if value:
-            number = float(value)
-            if not code:
-                return _plain(number)
-            if code == "h" and number < _DAYS_ALONE:
-                return _plain(timedelta(days=number))
-            moment = first_day + timedelta(seconds=round(number * 86_400))
-            return _plain(moment.date() if code == "d" and number.is_integer() else moment)
-    return value or ""
+def _text(cell: Any) -> str | None:
+    """Return what a cell shows; None for one without a value, which may hold a formula."""
+    value = cell.value
+    if value is None:
+        # The value of a formula may be the empty string.
+        return None if cell.data_type == "n" and hasattr(cell, "coordinate") else ""
+    if not isinstance(value, datetime | time):
+        return _plain(value)
+    from openpyxl.styles.numbers import STRIP_RE
+    from openpyxl.utils.datetime import to_excel
+
+    epoch = cell.parent.parent.epoch
+    codes = STRIP_RE.sub("", cell.number_format).lower()
+    has_date, has_time = (any(map(codes.__contains__, signs)) for signs in ("dy", "hs"))
+    moment = datetime.combine(epoch, value) if isinstance(value, time) else value
+    days = to_excel(moment, epoch)
+    if has_time and not has_date and days < _DAYS_ALONE:
+        return _plain(timedelta(days=days))
+    if not has_time and moment.time() == time():
+        return _plain(moment.date())
+    # Days are stored with fewer digits than a microsecond needs.
+    return _plain(moment + timedelta(milliseconds=500))
 
 
 def parquet_text(path: Path, most: int) -> str:
