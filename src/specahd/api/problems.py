@@ -1,5 +1,6 @@
 """Problems by name, and instances together with their problem."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files, find_file
-from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.core.errors import CheckpointError, ConfigError, FileError, FileWarning
 from specahd.core.options import accepted_arguments
 from specahd.core.plain import convert
 from specahd.core.settings import FleetOptions, TableOptions
@@ -305,17 +306,18 @@ def _read(
         return ProblemInstance(chosen, chosen.read(path))
     # The format is unknown here, but a problem may have formats of its own.
     readers = []
-    for name in files.choices("problem"):
-        chosen = make_problem(name)
-        with suppress(FileError):
-            readers.append(ProblemInstance(chosen, chosen.read(path)))
+    for chosen in map(make_problem, files.choices("problem")):
+        # Each would tell again what was told when the text was read.
+        with suppress(FileError), warnings.catch_warnings(action="ignore", category=FileWarning):
+            chosen.read(path)
+            readers.append(chosen)
     if not readers:
         raise unreadable_error(path, text, files.choices("problem"))
     if len(readers) > 1:
-        can = " and ".join(instance.problem.name for instance in readers)
+        can = " and ".join(each.name for each in readers)
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")
     _expect_no_options(path, options)
-    return readers[0]
+    return ProblemInstance(readers[0], readers[0].read(path))
 
 
 def with_fleet(found: ProblemInstance, options: FleetOptions) -> ProblemInstance:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -9,9 +10,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from openpyxl import Workbook
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
+from pyarrow import parquet
 
 from specahd import api
 from specahd.core.errors import FileError, FileWarning
@@ -119,6 +122,17 @@ def test_the_first_of_several_sheets_that_are_shown_is_read_and_told(tmp_path):
         assert texts.read_text(tmp_path / "stops.xlsx") == "name,Stopps\n"
 
 
+def test_sheets_are_told_once_where_no_problem_reads_the_first(tmp_path):
+    book = Workbook()
+    book.create_sheet("Notizen", 0).append(["notes"])
+    book.save(tmp_path / "stops.xlsx")
+    sentence = r"stops\.xlsx: line 1 is 'notes', expected an instance of"
+    recorded = warnings.catch_warnings(record=True, action="always")
+    with recorded as told, pytest.raises(FileError, match=sentence):
+        api.read(tmp_path / "stops.xlsx")
+    assert len(told) == 1
+
+
 def test_a_formula_without_its_value_is_no_empty_cell(tmp_path):
     # Libraries that write formulas do not calculate them.
     path = workbook(tmp_path / "stops.xlsx", [["x", "y"], [1, "=1+2"]])
@@ -214,6 +228,32 @@ def test_a_damaged_parquet_file_gets_one_sentence(tmp_path):
             FileError, match=r"stops\.parquet: cannot be read as Parquet: [^\n]*\.$"
         ):
             texts.read_text(path)
+
+
+def test_parquet_keeps_columns_of_one_name_and_texts_that_are_bytes(tmp_path):
+    path = tmp_path / "stops.parquet"
+    names, numbers = pa.array([b"a", b"depot"]), pa.array([1, 2])
+    parquet.write_table(pa.table({"name": names, "x": numbers, "y": numbers}), path)
+    assert texts.read_text(path) == "name,x,y\na,1,1\ndepot,2,2\n"
+    parquet.write_table(pa.Table.from_arrays([names, numbers, numbers], ["name", "x", "x"]), path)
+    with pytest.raises(FileError, match="line 1 holds the column x twice"):
+        api.read(path)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([2**31 - 1], pa.int32()).cast(pa.date32()),
+        pa.array([2**60]).cast(pa.timestamp("ms")),
+        pa.array([2**60]).cast(pa.duration("s")),
+        pa.array([b"\xff"]),
+    ],
+)
+def test_what_python_cannot_hold_of_parquet_gets_one_sentence(tmp_path, values):
+    path = tmp_path / "stops.parquet"
+    parquet.write_table(pa.table({"name": values}), path)
+    with pytest.raises(FileError, match=r"stops\.parquet: cannot be read as Parquet: [^\n]*\.$"):
+        texts.read_text(path)
 
 
 def test_only_a_file_that_needs_one_imports_a_library_of_tables():

@@ -246,15 +246,24 @@ def test_the_cure_of_a_demand_over_the_capacity_works(tmp_path, heading, end, de
 
 
 def test_a_column_that_ignore_cannot_name_gets_another_cure(tmp_path):
-    for column, cure in (("fax", "ignore=fax leaves it out"), ('"a,b"', "rename it")):
-        with pytest.raises(FileError, match=cure):
+    for column, cure in (
+        ("fax", "ignore=fax leaves it out"),
+        ('"a,b"', "rename it"),
+        ("a" * 40, f"ignore={'a' * 40} l"),
+        ("a" * 41, "rename it"),
+    ):
+        with pytest.raises(FileError, match=cure) as told:
             read(tmp_path, f"x,y,{column}\n0,0,1\n3,4,1\n6,8,1\n")
+        assert len(str(told.value).removeprefix(str(tmp_path))) < 250
 
 
 def test_an_asymmetric_matrix_of_a_tour_is_refused_with_a_cure_that_works(tmp_path):
     ways = np.array([[0.0, 1, 2], [3, 0, 4], [2, 4, 0]])
     (tmp_path / "stops.csv").write_text("name,x,y\na,0,0\nb,3,4\nc,1,1\n")
     with pytest.raises(FileError, match=r"expected 3 as the way back for a tour \(docs/limits.md"):
+        api.read(tmp_path / "stops.csv", matrix=ways)
+    ways[1, 0] = 1 + 1e-12
+    with pytest.raises(FileError, match=r"stop 2 is 1, expected 1.000000000001 as the way back"):
         api.read(tmp_path / "stops.csv", matrix=ways)
     for cure in ((ways + ways.T) / 2, np.maximum(ways, ways.T)):
         assert api.read(tmp_path / "stops.csv", matrix=cure).size == 3

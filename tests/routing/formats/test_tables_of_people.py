@@ -80,6 +80,17 @@ def test_a_file_that_is_no_text_is_told_what_it_is(tmp_path, content, cure):
         api.read(tmp_path / "stops.csv", capacity=3)
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_end_as_on_any_system(tmp_path, end):
+    (tmp_path / "stops.csv").write_bytes(SEMICOLONS.replace("\n", end).encode())
+    assert api.read(tmp_path / "stops.csv", capacity=3).size == 2
+
+
+def test_a_cell_of_several_lines_is_told_in_one(tmp_path):
+    with pytest.raises(FileError, match="holds the x 1 2, expected"):
+        read(tmp_path, 'x,y\n0,0\n"1\r\n2",3\n')
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_a_byte_order_mark_says_the_encoding(tmp_path, encoding):
     assert read(tmp_path, SEMICOLONS, encoding=encoding, capacity=3).size == 2

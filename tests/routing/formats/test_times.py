@@ -142,6 +142,12 @@ def test_dates_as_they_are_written_elsewhere_are_told_how_to_write_them(tmp_path
         read(tmp_path, text)
 
 
+def test_clock_times_without_a_gap_take_a_whole_speed(tmp_path):
+    text = f"{HEAD}depot,0,0,06:00,20:00,00:10\na,3,4,08:00,09:00,00:05\n"
+    windows = read(tmp_path, text, speed=2).data.windows
+    assert (windows.due / 2).tolist() == pytest.approx([72_000, 32_400])
+
+
 @pytest.mark.parametrize("column", ["ready2", "due_2", "Due Time 2", "windows", "time_windows"])
 def test_several_windows_of_a_stop_are_refused_by_name(tmp_path, column):
     text = f"name,x,y,ready,due,{column}\ndepot,0,0,,,\na,3,4,1,2,3\n"

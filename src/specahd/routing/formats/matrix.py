@@ -244,9 +244,10 @@ def refuse_directed(matrix: FloatArray, path: Path, problem: str) -> None:
         Two ways differ.
     """
     for start, end in np.argwhere(matrix != matrix.T).tolist():
+        way, back = (f"{each:.15g}" for each in (matrix[start, end], matrix[end, start]))
         raise FileError(
-            f"{path}: the way from stop {start + 1} to stop {end + 1} is {matrix[start, end]:g}, "
-            f"expected {matrix[end, start]:g} as the way back for {problem} (docs/limits.md: how "
+            f"{path}: the way from stop {start + 1} to stop {end + 1} is {way}, "
+            f"expected {back} as the way back for {problem} (docs/limits.md: how "
             "to make ways equal)."
         )
 

@@ -38,6 +38,8 @@ class Row:
 
     def error(self, holds: str, expected: str) -> FileError:
         """Return an error that names the file and the line."""
+        # Cells may have several lines, a message has one.
+        holds = holds.replace("\n", " ")
         return FileError(f"{self.path}: line {self.line} holds {holds}, expected {expected}.")
 
     def number(self, column: str, accepted: Range) -> float:
@@ -147,7 +149,9 @@ def cells_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
             f"{path}: sep= names the separator {sign[:40]!r}, "
             "expected a comma, a semicolon, a tab or '|'."
         )
-    reader = csv.reader(io.StringIO(text), delimiter=sign, strict=True)
+    # Spreadsheets of a Mac may end lines by a carriage return alone.
+    lines = io.StringIO(text, newline=None)
+    reader = csv.reader(lines, delimiter=sign, strict=True)
     try:
         for cells in reader:
             if any(map(str.strip, cells)):

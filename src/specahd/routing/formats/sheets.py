@@ -161,26 +161,28 @@ def parquet_text(path: Path, most: int) -> str:
         if sum(group.total_byte_size for group in groups) > most:
             raise FileError(f"{path}: its columns are larger than {most >> 20} MiB.")
         table = file.read()
-        columns: dict[str, list[Any]] = {}
-        for name, values in zip(table.column_names, table.columns, strict=True):
-            if pa.types.is_timestamp(values.type) or pa.types.is_duration(values.type):
-                # Python has no nanoseconds.
-                kind = (
-                    pa.timestamp("us", values.type.tz)
-                    if pa.types.is_timestamp(values.type)
-                    else pa.duration("us")
-                )
-                values = values.cast(kind, safe=False)
-            columns[name] = values.to_pylist()
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        names, columns = table.column_names, []
+        for values in table.columns:
+            kind = values.type
+            # Python has no nanoseconds.
+            if pa.types.is_timestamp(kind) and kind.unit == "ns":
+                values = values.cast(pa.timestamp("us", kind.tz), safe=False)
+            elif pa.types.is_duration(kind) and kind.unit == "ns":
+                values = values.cast(pa.duration("us"), safe=False)
+            elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+                # Older programs write texts as bytes.
+                values = values.cast(pa.string())
+            columns.append(values.to_pylist())
+    except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")[:100]
         raise FileError(f"{path}: cannot be read as Parquet: {reason}.") from None
     # pandas writes an index without a name as the last column.
-    if (index := columns.pop("__index_level_0__", None)) is not None:
-        texts = "name" not in columns and all(isinstance(each, str) for each in index)
-        columns = {"name" if texts else "": index, **columns}
-    rows = zip(*columns.values(), strict=True)
-    return _csv([list(columns), *([_plain(value) for value in row] for row in rows)])
+    if names and names[-1] == "__index_level_0__":
+        texts = "name" not in names and all(isinstance(each, str) for each in columns[-1])
+        names = ["name" if texts else "", *names[:-1]]
+        columns = [columns[-1], *columns[:-1]]
+    rows = zip(*columns, strict=True)
+    return _csv([names, *([_plain(value) for value in row] for row in rows)])
 
 
 def _plain(value: Any) -> str:

@@ -461,7 +461,7 @@ def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) ->
             )
         if name not in kinds.STOP_COLUMNS:
             raise header.error(
-                f"the column {name[:40]!r}, which is not supported and may be a constraint",
+                f"the column {name[:40]!r}, which may be a constraint",
                 f"only {known}; {_cure(word)}",
             )
         same = [word for word in words.values() if kinds.column_of(word) == name]
@@ -475,7 +475,7 @@ def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) ->
 
 def _cure(word: str) -> str:
     # The names in ignore= are separated by commas.
-    return "rename it" if "," in word else f"ignore={word[:40]} leaves it out"
+    return "rename it" if "," in word or len(word) > 40 else f"ignore={word} leaves it out"
 
 
 def _bare(word: str) -> str:

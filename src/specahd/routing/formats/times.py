@@ -199,7 +199,7 @@ def _clock(row: Row, column: str, latest: float) -> float:
     parts = _CLOCK.fullmatch(word)
     seconds = nan
     if parts is not None:
-        days, hours, minutes, rest = (int(part or 0) for part in parts.groups())
+        days, hours, minutes, rest = (float(part or 0) for part in parts.groups())
         seconds = 86_400 * days + 3600 * hours + 60 * minutes + rest
     if not seconds <= latest:
         expected = f"a clock time as in other cells: {_CLOCKS}"
