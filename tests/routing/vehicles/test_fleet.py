@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pyvrp
 
 from specahd import api
 from specahd.core.errors import ConfigError, FileError
@@ -71,6 +72,16 @@ def test_a_file_states_the_limit_of_a_route_with_or_without_its_stops():
         instance("SERVICE_TIME : 2\n")
     with pytest.raises(FileError, match="DISTANCE is '0', expected a number in"):
         instance("DISTANCE : 0\n")
+
+
+def test_what_is_written_states_the_number_of_vehicles_and_their_price():
+    data = with_fleet(instance("COMMENT : mine\n"), FleetOptions(vehicles=2, fixed_cost=7.5))
+    Path("again.vrp").write_text(vrplib.dumps(data.data()))
+    again = api.read("again.vrp").data
+    assert (again.vehicles, again.comment) == (2, "mine; fixed_cost=7.5")
+    assert pyvrp.read("again.vrp").num_vehicles == 2
+    longest = with_fleet(timed(instance()), FleetOptions(max_duration=23.5))
+    assert "COMMENT : max_duration=23.5\n" in vrplib.dumps(longest.data())
 
 
 @pytest.mark.parametrize(

@@ -385,19 +385,27 @@ def _depot(sections: Sections, dimension: int) -> int:
 def dumps(data: VRPLIBData) -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
-    It has no field for ``fleet``, ``fixed_cost``, ``durations`` and ``open``, and none for
-    ``max_duration`` beside windows.
+    ``fleet`` is VEHICLES, a limit for other tools and a statement here. There is no field for
+    ``durations`` and ``open``, and none for ``fixed_cost``, nor for ``max_duration`` beside
+    windows, which a comment states.
     """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]
-    if data.comment:
-        lines.append(f"COMMENT : {data.comment}")
+    comments = [data.comment] if data.comment else []
+    if data.fixed_cost:
+        comments.append(f"fixed_cost={format_number(data.fixed_cost)}")
+    if data.max_duration is not None and kind == TIMED:
+        comments.append(f"max_duration={format_number(data.max_duration)}")
+    if comments:
+        lines.append(f"COMMENT : {'; '.join(comments)}")
     lines += [
         f"TYPE : {kind}",
         f"DIMENSION : {len(data.demands)}",
         f"EDGE_WEIGHT_TYPE : {data.convention}",
         f"CAPACITY : {data.capacity}",
     ]
+    if data.fleet is not None:
+        lines.append(f"VEHICLES : {data.fleet}")
     limit = data.max_distance or data.max_duration
     if limit is not None and kind == UNTIMED:
         lines.append(f"DISTANCE : {format_number(limit)}")
