@@ -28,7 +28,7 @@ from specahd.repair.cases import make_case
 def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
     """Return the best solution after so many CPU seconds, and the repairs."""
     written = programs_for(problem, BY_HAND)
-    engine = import_module(type(problem).__module__.replace(".problem", ".engine"))
+    engine = import_module(type(problem).__module__.removesuffix("problem") + "engine")
     uppers, lowers = engine.GROUPS, engine.POSITIONS
     upper = uppers.translate(written.upper.source, "select_customer_groups")
     for lower in written.lowers:
