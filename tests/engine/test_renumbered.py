@@ -145,3 +145,25 @@ def test_only_large_instances_on_short_routes_are_searched_in_turn():
         {"checkpoint": EVOLVED},
     ):
         assert "turn" not in named(**other)
+
+
+def test_a_part_has_the_ways_and_the_times_of_its_nodes():
+    class Kept:
+        numbered = True
+
+        def __init__(self, arrays, routes, seed):
+            self.arrays = arrays
+
+    nodes = [0, 2, 3]
+    ways = np.arange(25.0).reshape(5, 5)
+    block = {
+        "demands": np.arange(5),
+        "distance_matrix": ways,
+        "durations": 100 + ways,
+        "neighbours": np.array([[2, 3]] * 5),
+        "neighbour_distances": np.ones((5, 2)),
+    }
+    routes = [np.array([3, 2, 0])]
+    part = renumbered.search_for(Kept, block, routes, 0, part=True)._search.arrays
+    assert part["distance_matrix"].tolist() == ways[np.ix_(nodes, nodes)].tolist()
+    assert part["durations"].tolist() == (100 + ways[np.ix_(nodes, nodes)]).tolist()
