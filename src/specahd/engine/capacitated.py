@@ -10,8 +10,10 @@ import numpy as np
 from specahd.core.loop_cache import njit
 from specahd.engine import changes, interfaces, links
 from specahd.engine.changes import (
+    BEST,
     CHANGED,
     CHANGES,
+    CURRENT,
     FOLLOWING,
     FREE,
     LIMITED,
@@ -19,7 +21,7 @@ from specahd.engine.changes import (
     ROUTE_OF,
 )
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEFORE, BEHIND, ROUTE
+from specahd.engine.links import BEFORE, BEHIND, OUT, ROUTE
 from specahd.engine.programs import (
     DETOUR,
     DISTANCE_BEFORE,
@@ -46,7 +48,8 @@ def state_for(routes: IntArray, instance: Instance, seed: int) -> State:
     Parameters
     ----------
     routes
-        The routes of a feasible solution: every customer once, 0 between two routes.
+        The routes of a feasible solution: every customer once, 0 between two routes. Where there
+        are prizes, customers may be missing.
 
     Raises
     ------
@@ -54,8 +57,10 @@ def state_for(routes: IntArray, instance: Instance, seed: int) -> State:
         A customer is missing, comes twice or does not exist.
     """
     customers = len(instance.demands) - 1
-    visited = routes[routes != 0]
-    if len(visited) != customers or (np.sort(visited) != np.arange(1, customers + 1)).any():
+    visited, expected = np.sort(routes[routes != 0]), np.arange(1, customers + 1)
+    if len(instance.prizes):
+        expected = np.intersect1d(visited, expected)
+    if not np.array_equal(visited, expected):
         raise ValueError(f"Expected each customer from 1 to {customers} once.")
     # A route that the removal of a group empties is free only after the group is accepted.
     count = customers + MAX_SIZE
@@ -94,7 +99,11 @@ def loaded(
     route_loads, free = np.zeros(count, np.int64), np.zeros(count, np.int64)
     left = links.load_routes(routes, nodes, route_loads, loads, free)
     cost = _measure(nodes, edges, instance.distances, owners)
-    return begun(instance, nodes, edges, route_loads, free, left, used, cost, seed, own)
+    state = begun(instance, nodes, edges, route_loads, free, left, used, cost, seed, own)
+    left_out = nodes[1 : len(instance.prizes), ROUTE] < 0
+    for index, prizes in ((CURRENT, state.prizes), (BEST, instance.prizes)):
+        state.costs[index] += prizes[1:][left_out].sum()
+    return state
 
 
 @njit(cache=True)
@@ -129,6 +138,13 @@ def show(state: Any, instance: Any) -> None:
             continue
         before = nodes[node, BEFORE]
         behind = nodes[node, BEHIND]
+        if nodes[node, ROUTE] < 0:
+            # A customer that is left out.
+            upper_inputs[PRECEDING, node] = 0
+            upper_inputs[FOLLOWING, node] = 0
+            upper_inputs[ROUTE_OF, node] = OUT
+            gains[node] = 0.0
+            continue
         before = 0 if before > customers else before
         behind = 0 if behind > customers else behind
         upper_inputs[PRECEDING, node] = before

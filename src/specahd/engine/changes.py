@@ -4,7 +4,7 @@ from typing import Any
 
 from specahd.core.loop_cache import njit
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEFORE_NOTED, BEHIND, BEHIND_NOTED
+from specahd.engine.links import BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
 
 REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
 """Indices of ``counts``: customers inserted, passes, groups accepted, passes that ended with a new
@@ -20,6 +20,10 @@ FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES, LIMITED = range(6)
 where the noise is renewed next, the number of exchanges of tails tried for each group, and whether
 the number of routes is limited."""
 INTEGERS = 6
+RISE, RISING = 0.02, 0.5
+"""By how much the price of a customer rises with each pass that leaves it out, as a share of its
+first one, and the share of the search in which prices rise
+(benchmarks/notes/2026-11-28-optional-stops.md)."""
 STAMPS, CHANGES = 0, 1
 """Rows of ``marks``: the pass in which a customer was last in a group; the lists of changes that
 hold a node, as bits."""
@@ -30,6 +34,52 @@ def limit_routes(state: Any, most: int) -> None:
     used = len(state.free) - state.integers[FREE]
     state.integers[FREE] = max(0, most - used)
     state.integers[LIMITED] = 1
+
+
+def first_prizes(instance: Any) -> Any:
+    """Return the prices of customers that are left out with which a search begins.
+
+    They are the instance's, but lower for customers that should be served above all: as much as the
+    longest way to one and back. Entry 0 is by how much they rise with each pass.
+    """
+    prizes = instance.prizes.copy()
+    if len(prizes) and prizes[0] > 0.0:
+        way = 2.0 * instance.depot_distances.max()
+        prizes[prizes == prizes[0]] = way
+        prizes[0] = RISE * way
+    return prizes
+
+
+@njit(cache=True)
+def raise_prizes(state: Any, instance: Any, now: float) -> float:
+    """Raise the prices of customers that should be served and are not.
+
+    From the middle of the search on, they are the instance's.
+
+    Returns
+    -------
+    By how much the prices of all these customers exceed the instance's.
+    """
+    nodes, prizes, costs, given = state.nodes, state.prizes, state.costs, instance.prizes
+    step = prizes[0]
+    if step <= 0.0:
+        return 0.0
+    excess = 0.0
+    for customer in range(1, len(prizes)):
+        if given[customer] != given[0]:
+            continue
+        before = prizes[customer]
+        left_out = nodes[customer, ROUTE] < 0
+        if now >= RISING:
+            prizes[customer] = given[customer]
+        elif left_out:
+            prizes[customer] += step
+        if left_out:
+            costs[CURRENT] += prizes[customer] - before
+            excess += prizes[customer] - given[customer]
+    if now >= RISING:
+        prizes[0] = 0.0
+    return excess
 
 
 @inlined

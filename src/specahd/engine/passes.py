@@ -28,9 +28,10 @@ from specahd.engine.changes import (
     TURN,
     free_emptied,
     mark,
+    raise_prizes,
 )
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEFORE_NOTED, BEHIND_NOTED, NODE_NOTED
+from specahd.engine.links import BEFORE_NOTED, BEHIND_NOTED, NODE_NOTED, ROUTE
 from specahd.engine.naming import call_upper, next_group
 from specahd.engine.programs import DETOUR
 from specahd.engine.random import refill, uniform
@@ -53,6 +54,8 @@ from specahd.programs.compiled import NO_ANSWER
 
 RENEWED = 256
 """Number of random numbers in the noise of positions that every pass renews."""
+MOST_LEFT_OUT = 20
+"""Most customers that are left out and join a group."""
 EMPTY_PASSES = 100
 """Number of passes in a row without any customer after which a slice ends."""
 
@@ -75,6 +78,29 @@ def _position_chosen(
         return choose(state, instance, scratch, lower, count, noise, customer, wanted, now)
     except Exception:  # noqa: BLE001  a program may raise anything
         return NO_ANSWER
+
+
+@inlined
+def _with_left_out(state: Any, instance: Any, group: Any, size: int) -> int:
+    """Add customers that are left out, near the first one of a group, at random places of it."""
+    nodes, neighbours = state.nodes, instance.neighbours
+    most = min(len(group), size + 1 + int(uniform(state.generator) * MOST_LEFT_OUT))
+    for near in neighbours[group[0]]:
+        if nodes[near, ROUTE] >= 0 or state.prizes[near] == 0.0:
+            continue
+        known = False
+        for place in range(size):
+            known |= group[place] == near
+        if known:
+            continue
+        if size == most:
+            break
+        place = int(uniform(state.generator) * (size + 1))
+        for later in range(size, place, -1):
+            group[later] = group[later - 1]
+        group[place] = near
+        size += 1
+    return size
 
 
 @njit(cache=True)
@@ -101,6 +127,9 @@ def _search(
     group, log = scratch.group, scratch.log
     upper = uppers[0]
     customers = len(state.gains) - 1
+    prizes = state.prizes
+    optional = len(prizes) > 0
+    tolerance = 1.0
     falling = 0.0
     if span.temperature > 0:
         falling = math.log(span.end_temperature / span.temperature)
@@ -124,7 +153,9 @@ def _search(
         place = 0
         inserted = 0
         for _ in range(span.max_groups):
-            size, place = next_group(proposal, place, stamp, customers, marks, group, counts)
+            size, place = next_group(
+                proposal, place, stamp, customers, marks, group[: span.max_size], counts
+            )
             if size == 0:
                 break
             lower = lowers[choices[int(uniform(generator) * len(choices))]]
@@ -134,7 +165,13 @@ def _search(
             cost = costs[CURRENT]
             available = integers[FREE]
             removed = 0
+            if optional:
+                size = _with_left_out(state, instance, group, size)
+                tolerance = 1.0 / (1.0 - uniform(generator))
             for member in range(size):
+                if optional and state.nodes[group[member], ROUTE] < 0:
+                    cost -= prizes[group[member]]
+                    continue
                 removed, cost = remove(state, instance, scratch, removed, group[member], cost)
                 exposures[EXPOSURES, group[member]] += 1
             close_gaps(state, scratch, removed)
@@ -145,9 +182,16 @@ def _search(
                 customer = group[member]
                 wanted = lacking(state, instance, customer)
                 while wanted > 0:
+                    if optional and prizes[customer] == 0.0:
+                        break
                     count = find_positions(
                         state, instance, scratch, customer, wanted, allowed - cost
                     )
+                    if optional:
+                        most = tolerance * prizes[customer]
+                        if count == 0 or scratch.found[DETOUR, :count].min() >= most:
+                            cost += prizes[customer]
+                            break
                     if count == 0:
                         cost = np.inf
                         break
@@ -191,9 +235,11 @@ def _search(
         exchange_tails(state, instance, integers[EXCHANGES] * span.max_groups, heat)
         done += inserted
         counts[REPAIRS] = began + done
-        if costs[CURRENT] < costs[BEST] - 1e-9 * abs(costs[BEST]):
+        excess = raise_prizes(state, instance, now) if optional else 0.0
+        if costs[CURRENT] - excess < costs[BEST] - 1e-9 * abs(costs[BEST]):
             counts[BETTER] += 1
             keep_best(state)
+            costs[BEST] -= excess
         empty = 0 if inserted else empty + 1
         if empty == EMPTY_PASSES:
             break
@@ -219,9 +265,11 @@ def improve(
         The one group of every pass; empty if the upper program chooses the groups.
     """
     most = 2 * instance.neighbours.shape[1] + 1
-    lines = log_lines(state, span.max_size)
+    # Customers that were left out join a group.
+    size = span.max_size + (MOST_LEFT_OUT if len(instance.prizes) else 0)
+    lines = log_lines(state, size)
     scratch = Scratch(
-        np.empty(span.max_size, np.int64),
+        np.empty(size, np.int64),
         np.empty((lines, 3), np.int32),
         np.empty((lines, 3)),
         np.empty((6, most)),

@@ -14,6 +14,8 @@ from specahd.routing.kernels.distances import leg_length
 
 DEMANDS = "demands"
 """Name of an array that the block of a problem without vehicles does not have."""
+PRIZES = "prizes"
+"""Name of an array that the block of an instance has where customers may be left out."""
 NOISE = 4096
 """Number of random numbers from which the noise of positions is cut."""
 NOISE_PER_GROUP = 32
@@ -33,6 +35,10 @@ class Instance(NamedTuple):
         Shape (n + 1, k), nearest first.
     depot_distances, demands
         Shape (n + 1,); empty and unused for tours.
+    prizes
+        What leaving a customer out costs, shape (n + 1,): infinite where that is forbidden, 0 where
+        it is never inserted; the first entry is the price of those that should be served above all,
+        or 0. Empty if all customers must be served.
     """
 
     distances: Any
@@ -41,15 +47,19 @@ class Instance(NamedTuple):
     depot_distances: Any
     demands: Any
     capacity: int
+    prizes: Any
 
 
 def instance_for(arrays: Mapping[str, Any], distances: Any, neighbours: Any, near: Any) -> Instance:
     """Return the instance with these columns, and with lists of neighbours and their distances."""
     if DEMANDS not in arrays:
-        return Instance(distances, neighbours, near, np.zeros(0), np.zeros(0, np.int64), 0)
+        nothing = np.zeros(0), np.zeros(0, np.int64), 0, np.zeros(0)
+        return Instance(distances, neighbours, near, *nothing)
     demands, capacity = arrays[DEMANDS], int(arrays["capacity"][0])
     depot = _depot_row(distances, len(demands))
-    return Instance(distances, neighbours, near, depot, demands, capacity)
+    # A copy, since loops are compiled for one type of array.
+    prizes = np.array(arrays.get(PRIZES, ()), float)
+    return Instance(distances, neighbours, near, depot, demands, capacity, prizes)
 
 
 def examples() -> Iterator[dict[str, Any]]:
@@ -87,6 +97,8 @@ class State(NamedTuple):
     ----------
     free
         A stack of the routes without customers.
+    prizes
+        The prices by which groups are accepted (:func:`specahd.engine.changes.first_prizes`).
     generator, noise
         The state of the random generator, and the random numbers for lower programs.
     own
@@ -108,6 +120,7 @@ class State(NamedTuple):
     costs: Any
     counts: Any
     integers: Any
+    prizes: Any
     own: Any
 
 
@@ -181,5 +194,6 @@ def begun(
         *(nodes, edges, loads, free),
         *(np.zeros((4, size), np.int64), np.zeros(size)),
         *(marks, changed, nodes[:, links.BEHIND].copy(), generator, noise),
-        *(np.array([cost, cost]), np.zeros(changes.COUNTS, np.int64), integers, own),
+        *(np.array([cost, cost]), np.zeros(changes.COUNTS, np.int64), integers),
+        *(changes.first_prizes(instance), own),
     )

@@ -124,7 +124,7 @@ def timed(
     """Return a state of routes with their times."""
     state = state._replace(own=times_for(ready, due, service, len(state.nodes), durations))
     customers = state.nodes[1 : len(ready)]
-    for route in np.unique(customers[:, links.ROUTE]).tolist():
+    for route in np.unique(customers[customers[:, links.ROUTE] >= 0, links.ROUTE]).tolist():
         refresh_route(state, route)
     return state
 
@@ -401,7 +401,7 @@ def _assign(state: Any, terminal: int, route: int) -> None:
 
 @njit(cache=True)
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
-    """Try ``tries`` exchanges, each of two random neighbours; every customer must be on a route."""
+    """Try ``tries`` exchanges, each of two random neighbours that are on routes."""
     nodes, edges, route_loads, integers = (
         state.nodes,
         state.edges,
@@ -426,7 +426,8 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         # Nearer neighbours are drawn more often.
         place = int(draw * draw * neighbours.shape[1])
         second = neighbours[first, place]
-        if nodes[first, ROUTE] == nodes[second, ROUTE]:
+        routes = nodes[first, ROUTE], nodes[second, ROUTE]
+        if routes[0] == routes[1] or min(routes) < 0:
             continue
         joint_distance = instance.neighbour_distances[first, place]
         if start[first] > start[second]:
