@@ -158,7 +158,7 @@ def test_vehicles_with_limits_or_prices_are_refused(tmp_path):
     problem, pools = api.make_problem("cvrp"), Pools(str(tmp_path / "pools"))
     for option in ({"fixed_cost": 7}, {"max_distance": 300}, {"vehicles": 9}):
         days = [api.read(path, capacity=200, **option) for path in paths]
-        with pytest.raises(ConfigError, match="without limits and prices of vehicles, got day-0: "):
+        with pytest.raises(ConfigError, match="may or must be left out, got day-0: "):
             split_instances(problem, days, pools)
     assert not (tmp_path / "pools").exists()
 

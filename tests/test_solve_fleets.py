@@ -1,11 +1,14 @@
 """Solving with limits and prices of vehicles; PyVRP gives a second opinion of every solution."""
 
+import json
+import warnings
+
 import numpy as np
 import pytest
 from pyvrp import CostEvaluator, Solution
 
 from specahd import api
-from specahd.core.errors import RunFailed
+from specahd.core.errors import ConfigError, FileWarning
 from specahd.routing.vehicles.baselines import problem_data
 
 HOURS = 3600
@@ -36,7 +39,7 @@ def second_opinion(found, routes):
     data = found.data
     theirs = problem_data(data, data.whole_matrix("pyvrp"))
     solution = Solution(theirs, [[node - 1 for node in route] for route in routes])
-    assert solution.is_feasible()
+    assert solution.is_feasible() == (found.problem.check(found.data, routes) == ())
     parts = theirs.distance_matrix(0)[0, 1] / data.between(0, 1)
     return CostEvaluator([1], 1, 1).penalised_cost(solution) / float(parts) / data.parts
 
@@ -79,14 +82,105 @@ def test_the_fleet_is_kept_from_a_start_with_more_vehicles(tight):
     assert len(free.problem.baseline(free.data, "savings")) == 20
     solved = api.solve(api.read(tight, capacity=24, vehicles=18), repairs=60_000)
     assert len(solved.routes) == 18
-    assert solved.case.source == "savings, 18 vehicles"
-    assert solved.cost <= solved.incumbent_cost
+    assert solved.unserved == []
 
 
-def test_a_fleet_for_which_no_plan_is_found_is_a_sentence(tight):
-    found = api.read(tight, capacity=24, vehicles=18)
-    with pytest.raises(RunFailed, match=r"no plan with 18 vehicles was found in .* the best has"):
-        api.solve(found, repairs=500)
+def test_a_fleet_that_cannot_serve_all_serves_as_many_as_it_can(tight, tmp_path):
+    """The demands of all fill more than 17 vehicles."""
+    found = api.read(tight, capacity=24, vehicles=12)
+    with pytest.warns(UserWarning, match=r"\d+ stops that must be served are left out: s"):
+        solved = api.solve(found, repairs=60_000)
+    assert len(solved.routes) == 12
+    missing = [int(row["name"][1:]) for row in solved.unserved]
+    assert {row["reason"] for row in solved.unserved} == {"no vehicle with room"}
+    violations = found.problem.check(found.data, solved.data)
+    assert [each.kind for each in violations] == ["missing_customer"] * len(missing)
+    # The lightest ones fit in greatest number.
+    demands = np.sort(found.data.demands[1:])
+    most = int((np.cumsum(demands) <= 12 * 24).sum())
+    assert 60 - most <= len(missing) <= 60 - most + 2
+    assert solved.cost == found.problem.cost(found.data, solved.data)
+    assert all(cost < 1e5 for _, cost, _ in solved.history)
+    with warnings.catch_warnings():
+        # The file states the cost without what is left out.
+        warnings.filterwarnings("error", category=FileWarning)
+        warnings.filterwarnings("ignore", "tight: ")
+        path = solved.write(tmp_path / "rest.sol")
+        again = api.solve(found, repairs=1000, incumbent=path)
+    assert len(again.unserved) <= len(missing)
+    assert again.incumbent_cost == solved.cost
+
+
+@pytest.mark.parametrize("table", [0, 1])
+def test_stops_are_left_out_at_their_prizes_by_both_objectives(stops, table):
+    rng = np.random.default_rng(8)
+    prizes = [None, *rng.integers(0, 400, 59).tolist()]
+    found = api.read(stops[table], capacity=20, prizes=prizes)
+    solved = api.solve(found, repairs=60_000, seed=1)
+    missing = [int(row["name"][1:]) for row in solved.unserved]
+    assert 5 < len(missing) < 55
+    assert 1 not in missing
+    assert {row["reason"] for row in solved.unserved} == {"not worth it"}
+    assert found.problem.check(found.data, solved.data) == ()
+    lost = sum(prizes[node - 1] for node in missing)
+    assert sum(row["prize"] for row in solved.unserved) == lost
+    plain = api.read(stops[table], capacity=20)
+    assert solved.cost == pytest.approx(plain.problem.cost(plain.data, solved.data) + lost)
+    assert second_opinion(found, solved.routes) == pytest.approx(solved.cost, rel=1e-4)
+    # Every stop is worth its prize.
+    for route in solved.routes:
+        for node in set(route) - {1}:
+            less = tuple(tuple(each for each in one if each != node) for one in solved.data)
+            assert found.problem.cost(found.data, tuple(filter(None, less))) >= solved.cost
+    theirs = found.problem.baseline(found.data, "pyvrp")
+    assert found.problem.check(found.data, theirs) == ()
+    assert solved.cost < 1.03 * found.problem.cost(found.data, theirs)
+
+
+def test_all_outputs_say_what_is_left_out_and_why(tmp_path):
+    path = tmp_path / "day.csv"
+    path.write_text(
+        "name,lon,lat,demand,ready,due,prize\ndepot,13.40,52.52,,08:00,16:00,\n"
+        "heavy,13.41,52.52,99,,,\nfar,14.90,52.52,1,,09:00,\nworthless,13.60,52.60,1,,,5\n"
+        "near,13.41,52.53,1,,,\nworthy,13.42,52.53,1,,,90000\n"
+    )
+    found = api.read(path, capacity=10, speed=10)
+    with pytest.warns(UserWarning, match=r"2 stops that must be served are left out: heavy"):
+        solved = api.solve(found, repairs=200)
+    reasons = {"heavy": "too heavy", "far": "out of reach in time", "worthless": "not worth it"}
+    assert {row["name"]: row["reason"] for row in solved.unserved} == reasons
+    assert solved.unserved[2]["prize"] == 5
+    endings = (".sol", ".json", ".csv", ".geojson", ".html")
+    files = {ending: tmp_path / f"out{ending}" for ending in endings}
+    solved.write(*files.values())
+    text = {ending: file.read_text() for ending, file in files.items()}
+    assert json.loads(text[".json"])["unserved"] == solved.unserved
+    table = [line.split(",") for line in text[".csv"].splitlines()]
+    assert [(row[0], row[2], row[-1]) for row in table[-3:]] == [
+        ("", *each) for each in reasons.items()
+    ]
+    points = [each["properties"] for each in json.loads(text[".geojson"])["features"]]
+    assert {row["name"]: row["reason"] for row in points if "reason" in row} == reasons
+    for name, reason in reasons.items():
+        assert f"{name}: left out, {reason}" in text[".html"]
+    for ending in endings[:-1]:
+        with pytest.warns(UserWarning, match="must be served"):
+            again = api.solve(found, repairs=10, incumbent=files[ending])
+        assert again.cost <= solved.cost
+
+
+def test_prizes_of_nothing_are_refused(stops):
+    with pytest.raises(ConfigError, match="plain: no stop that can be served has a prize above 0"):
+        api.solve(api.read(stops[0], capacity=20, prizes=[0] * 60), repairs=10)
+
+
+def test_where_nothing_is_worth_it_no_vehicle_leaves(tmp_path):
+    path = tmp_path / "none.csv"
+    path.write_text("name,x,y,demand,prize\ndepot,0,0,,\na,30,40,1,1\nb,-3,4,1,2\n")
+    solved = api.solve(api.read(path, capacity=10), repairs=200)
+    assert (solved.routes, solved.cost) == ((), 3.0)
+    solved.write(tmp_path / "x.sol", tmp_path / "x.csv", tmp_path / "x.html", tmp_path / "x.json")
+    assert "a,not worth it" in (tmp_path / "x.csv").read_text()
 
 
 def test_a_price_of_vehicles_saves_vehicles(tight):

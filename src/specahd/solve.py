@@ -72,7 +72,8 @@ def solve(config: DictConfig) -> None:
             line.close()
         details = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
         write_results(solved, files, details)
-        print_summary(solved.statistics(), config.target, files)
+        told = {**solved.statistics(), "unserved": solved.unserved}
+        print_summary(told, config.target, files)
     if interrupts.pressed:
         raise KeyboardInterrupt(_interrupted(early[0], True))
 

@@ -3,6 +3,8 @@
 What differs by problem is in test_routes, test_tours, test_split_passes and test_timed_passes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cases import Place, at_distances, place_of, tour, translated, unmoved_runs
@@ -12,6 +14,7 @@ from specahd.engine import changes, links, passes, route_ends, seeds, strings, t
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
 from specahd.engine.searches import FLEET
+from specahd.engine.state import PRIZES
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
@@ -128,6 +131,46 @@ def test_no_more_routes_are_open_than_the_fleet_has(name, more):
         current = place.problem.unflat(place.instance, [place.search.current_routes()])
         assert place.problem.check(place.instance, current) == ()
         assert report.kept > 0
+
+
+@pytest.mark.parametrize("name", ["cvrp", "vrptw"])
+def test_customers_are_left_out_at_their_prizes_and_every_bit_is_restored(name):
+    place = place_of(name)
+    rng = np.random.default_rng(2)
+    size = place.instance.size
+    prizes = rng.integers(0, 600, size + 1).astype(float)
+    prizes[:2] = 0.0, np.inf
+    place.instance = replace(place.instance, prizes=prizes / place.parts)
+    block = {**place.block, PRIZES: prizes}
+    report, found = place.slice(block=block, exchanges=20, temperature=5.0, repairs=20_000)
+    assert place.matches_the_checker(report, found)
+    served = {node for route in place.solution(found) for node in route}
+    assert 1 in served
+    assert 5 < len(served) < size - 5
+    assert report.best < 0.8 * place.cost(place.start)
+    state = place.search._state
+    off = np.flatnonzero(state.nodes[1 : size + 1, links.ROUTE] < 0) + 1
+    assert not set(off.tolist()) & set(place.search.current_routes().tolist())
+    current = place.problem.unflat(place.instance, [place.search.current_routes()])
+    assert place.problem.check(place.instance, current) == ()
+    assert state.costs[changes.CURRENT] == place.cost(current)
+    place.resume(place.upper_of("return np.zeros(0, np.int64)"), block=block)
+    assert (state.upper_inputs[changes.ROUTE_OF, off] == links.OUT).all()
+    assert not state.upper_inputs[[changes.PRECEDING, changes.FOLLOWING]][:, off].any()
+
+
+def test_a_fleet_leaves_out_as_few_as_it_can():
+    """Three vehicles of three unit demands, ten customers."""
+    coords = np.array([[0, 0], *([10 * k, 5] for k in range(1, 11))], float)
+    instance = VehicleInstance("few", coords, np.array([0, *[1] * 10]), 3)
+    place = Place(CVRP(), instance, start=((1, 2, 3), (4,), (5,)))
+    place.instance = replace(instance, prizes=np.full(11, 1e4))
+    block = {**place.block, FLEET: np.array([3]), PRIZES: place.instance.prizes}
+    report, found = place.slice(block=block, repairs=20_000)
+    assert place.matches_the_checker(report, found)
+    assert sum(map(len, place.solution(found))) == 9
+    # The farthest one; a price that rose is not in the cost.
+    assert report.best == place.cost(((1, 2, 3), (4, 5, 6), (7, 8, 9)))
 
 
 def test_a_route_that_a_group_empties_may_be_opened_again_for_it():

@@ -1,23 +1,17 @@
-"""Solving with limits and prices of vehicles: what the search sees, and a start in the fleet."""
+"""Solving with limited vehicles or stops that may be left out: the search's view, and a start."""
 
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from specahd.api.problems import problem_of, with_options
-from specahd.core.errors import RunFailed
-from specahd.core.settings import SearchLimit
-from specahd.engine.improver import Programs, engine
-from specahd.engine.neighbourhood_search import SearchProgress, SearchResult, run_search
-from specahd.repair.cases import Case
-from specahd.routing.base import AnyProblem
-from specahd.routing.formats.vrplib import TIMED
-from specahd.routing.vehicles.fleet import reduced
-from specahd.routing.vehicles.instance import VehicleInstance
+import numpy as np
 
-_PRICE = 10.0
-"""Price of a vehicle while there are too many, in distances of the farthest customer."""
+from specahd.api.problems import problem_of, with_options
+from specahd.engine.neighbourhood_search import SearchProgress
+from specahd.repair.cases import Case
+from specahd.routing.base import AnyProblem, IntArray
+from specahd.routing.formats.vrplib import TIMED
+from specahd.routing.vehicles.fleet import penalty, reduced, relaxed
+from specahd.routing.vehicles.instance import VehicleInstance
 
 
 def searched(problem: AnyProblem, data: Any) -> tuple[AnyProblem, Any]:
@@ -35,68 +29,48 @@ def searched(problem: AnyProblem, data: Any) -> tuple[AnyProblem, Any]:
     return problem, seen
 
 
-def fleet_of(data: Any) -> int | None:
-    """Return the most vehicles that a solution of an instance may use; None: any number."""
-    return data.fleet if isinstance(data, VehicleInstance) else None
+def judged(data: Any) -> Any:
+    """Return the instance by which solutions are checked and compared in the search."""
+    return relaxed(data) if isinstance(data, VehicleInstance) and data.limited else data
 
 
-def excess(problem: AnyProblem, data: Any, solution: Any) -> int:
-    """Return by how much the vehicles of a solution exceed the fleet; 0 without a limit."""
-    fleet = fleet_of(data)
-    return 0 if fleet is None else max(0, len(problem.routes(solution)) - fleet)
+def forgiving(goal: Any) -> Any:
+    """Return the instance of :func:`judged` that a given start must solve, without penalties."""
+    prizes = getattr(goal, "prizes", None)
+    if prizes is None:
+        return goal
+    return replace(goal, prizes=np.where(prizes == prizes[0], 0.0, prizes))
 
 
-def within_fleet(
-    problem: AnyProblem,
-    data: VehicleInstance,
-    case: Case,
-    programs: Programs,
-    seed: int,
-    memory_bytes: int,
-    limit: SearchLimit,
-    began: float,
-    stopped: Callable[[], bool],
-) -> tuple[Case, int]:
-    """Search for a solution with as few vehicles as there are, each of which has a high price.
+def without_penalties(data: VehicleInstance, moment: SearchProgress) -> SearchProgress:
+    """Return a moment with the cost of what is served, and the prizes."""
+    return moment if data.fleet is None else replace(moment, cost=moment.cost % penalty(data))
+
+
+def servable(seen: Any) -> tuple[Any, IntArray | None]:
+    """Return the instance of the nodes that any number of vehicles can serve, and these nodes.
 
     Parameters
     ----------
-    problem, data
-        What the search sees is made of the instance; ``problem`` is that of :func:`searched`.
-    began
-        The time at which ``limit`` began, by ``time.monotonic``.
-
-    Returns
-    -------
-    Case, int
-        The instance with the solution, and the repairs that it took.
-
-    Raises
-    ------
-    RunFailed
-        None was found; the sentence says how many vehicles the best one has.
+    seen
+        What the search sees of :func:`judged`. Where it lets nothing be left out, it is returned
+        itself.
     """
-    price = _PRICE * max(1.0, float(data.between(0, range(data.size + 1)).max()) / data.parts)
-    seen = replace(reduced(data, data.fixed_cost + price), fleet=None)
-    cost = problem.cost(seen, case.baseline)
+    if getattr(seen, "prizes", None) is None:
+        return seen, None
+    nodes = np.flatnonzero((seen.prizes > 0) | (np.arange(seen.size + 1) == 0))
+    return replace(seen.at(nodes, seen.demands[nodes]), fleet=None, prizes=None), nodes
 
-    def enough(moment: SearchProgress, found: SearchResult) -> bool:
-        return stopped() or not excess(problem, data, found.solution)
 
-    counted = limit.repairs is not None
-    with engine(problem, seen, programs, seed, memory_bytes, counted) as improver:
-        improver.start(case.baseline)
-        improver.exchanges = problem.engine.exchanges(seen)
-        found = run_search(
-            *(problem, seen, case.baseline, cost, improver, limit, enough, began),
-            slice_repairs=improver.slice_repairs,
-            slice_seconds=improver.slice_seconds,
-        )
-    if excess(problem, data, found.solution):
-        spent = f"{found.repairs} repairs" if counted else f"{time.monotonic() - began:.0f} s"
-        raise RunFailed(
-            f"{data.name}: no plan with {data.fleet} vehicles was found in {spent}; the best has "
-            f"{len(problem.routes(found.solution))}."
-        )
-    source = f"{case.source}, {data.fleet} vehicles"
-    return Case(data, found.solution, problem.cost(data, found.solution), source), found.repairs
+def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None) -> Case:
+    """Return the case of an instance with the start that was constructed for :func:`servable`.
+
+    If it takes too many vehicles, the routes with the most stops stay.
+    """
+    if case.instance is data:
+        return case
+    routes = case.baseline
+    if nodes is not None:
+        routes = [tuple(nodes[list(route)].tolist()) for route in routes]
+        routes = tuple(sorted(routes, key=len, reverse=True)[: data.fleet])
+    return Case(data, routes, problem.cost(data, routes), case.source)

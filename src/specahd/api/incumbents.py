@@ -166,7 +166,9 @@ def _of_visits(rows: Sequence[dict[str, Any]]) -> list[Any]:
         )
     return [
         [(row["name"], _quantity(row.get("quantity"))) for row in visits]
-        for _, visits in groupby(rows, key=lambda row: row["vehicle"])
+        for vehicle, visits in groupby(rows, key=lambda row: row["vehicle"])
+        # A stop that is left out has no vehicle.
+        if vehicle != ""
     ]
 
 

@@ -185,6 +185,7 @@ def read(
     max_distance: float | None = None,
     max_duration: float | None = None,
     open: bool = False,
+    prizes: Sequence[float | None] | None = None,
 ) -> ProblemInstance:
     """Read an instance file; its content determines the problem, unless one is given.
 
@@ -222,6 +223,9 @@ def read(
         units; None: no limit, or the file's own.
     open
         Whether vehicles do not return to the depot.
+    prizes
+        For each customer in order: what leaving it out adds to the cost; None: it must be served.
+        A table of stops may have them in its column ``prize``.
 
     Raises
     ------
@@ -263,9 +267,9 @@ def read(
     )
     given = make_problem(problem) if isinstance(problem, str) else problem
     text = read_text(path) if frame is None else _table_text(frame)
-    fleet_options = FleetOptions(vehicles, fixed_cost, max_distance, max_duration, open)
+    limits = FleetOptions(vehicles, fixed_cost, max_distance, max_duration, open)
     found = _read(path, text, given, options, arrays, frame is not None, open)
-    return with_fleet(found, fleet_options)
+    return with_fleet(found, limits, prizes)
 
 
 def _read(
@@ -320,19 +324,24 @@ def _read(
     return ProblemInstance(readers[0], readers[0].read(path))
 
 
-def with_fleet(found: ProblemInstance, options: FleetOptions) -> ProblemInstance:
-    """Return an instance with limits and prices of vehicles.
+def with_fleet(
+    found: ProblemInstance, options: FleetOptions, prizes: Sequence[float | None] | None = None
+) -> ProblemInstance:
+    """Return an instance with limits and prices of vehicles, and with prizes of customers.
 
     Raises
     ------
     ConfigError
         The problem has no vehicles, or the instance no room for one of the options.
     """
-    if not isinstance(found.data, VehicleInstance):
-        if options.given:
-            raise ConfigError(f"Expected no {options.given[0]} for {found.name}, which has a tour.")
+    data = found.data
+    if not isinstance(data, VehicleInstance):
+        if given := options.given + ["prizes"] * (prizes is not None):
+            raise ConfigError(f"Expected no {given[0]} for {found.name}, which has a tour.")
         return found
-    return ProblemInstance(found.problem, fleet.with_fleet(found.data, options))
+    if prizes is not None:
+        data = fleet.with_prizes(data, prizes)
+    return ProblemInstance(found.problem, fleet.with_fleet(data, options))
 
 
 def problem_of(kind: str) -> AnyProblem:

@@ -91,6 +91,11 @@ class Solution:
             for route in self.routes
         ]
 
+    @property
+    def unserved(self) -> list[dict[str, Any]]:
+        """The stops that are left out: ``name``, ``reason``, and ``prize`` if they may be."""
+        return itinerary.unserved(self.case.instance, self.routes)
+
     def visits(self) -> itinerary.Visits:
         """Return the stops of each vehicle, one row for each stop, as in the ``.csv`` file."""
         return itinerary.visits(self.case.instance, self.routes)
@@ -112,6 +117,8 @@ class Solution:
             "vehicles": len(self.routes),
             "routes": self.named_routes,
         }
+        if getattr(self.case.instance, "limited", False):
+            found["unserved"] = self.unserved
         if self.case.instance.size < LARGEST_MATRIX:
             found["visits"] = [[row for _, row in vehicle] for vehicle in self.visits()]
         return found
@@ -252,5 +259,5 @@ def expect_ending(path: Path, problem: AnyProblem, instance: Any) -> None:
 
 def routes(solution: Sequence[Any]) -> Sequence[Any]:
     """Return the routes of a problem's solution; a tour is one route."""
-    tour = all(isinstance(node, int) for node in solution)
+    tour = any(isinstance(node, int) for node in solution)
     return [solution] if tour else solution

@@ -8,14 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.api.fleets import excess, fleet_of, searched, within_fleet
+from specahd.api.fleets import (
+    forgiving,
+    judged,
+    searched,
+    servable,
+    start_of,
+    without_penalties,
+)
 from specahd.api.incumbents import Incumbent, incumbent_case
 from specahd.api.problems import DataFrame, ProblemInstance, Source, read, with_options
 from specahd.api.programs import OPERATOR, programs_for, stronger_programs
 from specahd.api.solutions import Solution
 from specahd.core.background import Background
 from specahd.core.compilation import listening
-from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
 from specahd.core.ranges import check_integer, check_number
@@ -115,6 +121,8 @@ def _trivial_start(problem: AnyProblem, instance: Any) -> Case | None:
 
 MOST_ROUTED = 20_000
 """Largest size with routing. Above it programs are drawn evenly: describing regions is slow."""
+_MOST_NAMED = 5
+"""Most stops left out that a warning names."""
 _ROUNDING = 1e-12
 """Relative difference of costs that is an error of sums."""
 Callback = Callable[[SearchProgress, Solution], bool | None]
@@ -159,6 +167,18 @@ class Solved(Solution):
         return (
             f"No construction was finished in {self.search.seconds:.0f} s: "
             f"every customer of {self.name} has a vehicle of its own."
+        )
+
+    @property
+    def unserved_warning(self) -> str:
+        """A sentence about stops that must be served and are not; empty if there are none."""
+        named = [f"{row['name']} ({row['reason']})" for row in self.unserved if "prize" not in row]
+        if not named:
+            return ""
+        many = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        return (
+            f"{self.name}: {len(named)} stops that must be served are left out: "
+            f"{', '.join(named[:_MOST_NAMED])}{many}."
         )
 
     def statistics(self) -> dict[str, Any]:
@@ -312,15 +332,16 @@ def solve(
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given), given.data
-    search_problem, reduced_data = searched(problem, data)
+    goal = judged(data)
+    search_problem, reduced_data = searched(problem, goal)
     chosen = stronger_programs(search_problem, reduced_data) if checkpoint is None else checkpoint
     programs = programs_for(search_problem, chosen, reduced_data)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
     count = working(search_problem, reduced_data, workers, cluster)
-    if fleet_of(data) is not None and count > 1:
+    if goal is not data and count > 1:
         count = 1
-        observer.on_warning(f"With vehicles={data.fleet} one worker searches.")
+        observer.on_warning(f"One worker searches {data.name}, whose stops may be left out.")
     elif count < workers:
         observer.on_warning(
             f"{data.name} keeps {count} of {workers} workers busy: "
@@ -329,7 +350,7 @@ def solve(
         )
     deferral = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), deferral:
-        case = None if incumbent is None else incumbent_case(problem, data, incumbent)
+        case = None if incumbent is None else incumbent_case(problem, forgiving(goal), incumbent)
         options = (search_problem, reduced_data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:
@@ -342,43 +363,33 @@ def solve(
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
             if case is None:
-                unlimited = (
-                    reduced_data if reduced_data is data else replace(reduced_data, fleet=None)
-                )
-                start = construct_start(search_problem, unlimited, limit, stopped)
-                case = start.case
-                if reduced_data is not data:
-                    cost = problem.cost(data, case.baseline)
-                    case = replace(case, instance=data, cost=cost)
+                part, nodes = servable(reduced_data)
+                start = construct_start(search_problem, part, limit, stopped)
+                case = start_of(problem, data, start.case, nodes)
             else:
+                case = replace(case, instance=data)
                 start = Start(case)
             # The time spent waiting for the programs is not part of the search time.
             if start.ended is None and starting.wait(stopped):
                 improver = starting.result()
                 began = time.monotonic() - start.seconds
-                if excess(problem, data, case.baseline):
-                    asked = (case, programs, seed, memory, limit, began, stopped)
-                    case, done = within_fleet(search_problem, data, *asked)
-                    if limit.repairs is not None:
-                        limit = replace(limit, repairs=limit.repairs - done)
                 improver.start(case.baseline)
                 improver.exchanges = search_problem.engine.exchanges(reduced_data)
                 tell = _reporter(callback, problem, case)
                 routed: Improver = improver
                 if reduced_data is data:
                     routed = _routed_improver(problem, case, programs, improver)
+                cost = problem.cost(goal, case.baseline)
                 search = run_search(
-                    *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
+                    *(problem, goal, case.baseline, cost, routed, limit, tell, began),
                     slice_repairs=improver.slice_repairs,
                     slice_seconds=improver.slice_seconds,
                 )
-                _take_fewer_vehicles(problem, case, search)
+                _take_fewer_vehicles(problem, goal, cost, search)
+                if goal is not data:
+                    search.cost = problem.cost(data, search.solution)
+                    search.moments = [without_penalties(data, each) for each in search.moments]
             else:
-                if excess(problem, data, case.baseline):
-                    raise RunFailed(
-                        f"{data.name}: no plan with {data.fleet} vehicles was found before the "
-                        f"search ended ({start.ended or 'stopped'})."
-                    )
                 began = time.monotonic() - start.seconds
                 moment = SearchProgress(start.seconds, 0.0, case.cost, 0, better=True)
                 search = SearchResult(case.baseline, case.cost, [moment], start.ended or "stopped")
@@ -392,8 +403,8 @@ def solve(
         *(problem, case, search.solution, search.cost),
         *(search, began - came, programs.names, count),
     )
-    if solved.warning:
-        observer.on_warning(solved.warning)
+    for warning in filter(None, (solved.warning, solved.unserved_warning)):
+        observer.on_warning(warning)
     stated = getattr(data, "vehicles", None)
     if stated is not None and len(solved.routes) > stated:
         observer.on_warning(
@@ -403,14 +414,16 @@ def solve(
     return solved
 
 
-def _take_fewer_vehicles(problem: AnyProblem, case: Case, search: SearchResult) -> None:
+def _take_fewer_vehicles(
+    problem: AnyProblem, instance: Any, cost: float, search: SearchResult
+) -> None:
     """Replace the solution found by one of equal cost that takes fewer vehicles, if there is one.
 
     Costs that differ by rounding errors of sums are equal, but none exceeds that of the start.
     """
-    most = max(search.cost, min(case.cost, search.cost * (1 + _ROUNDING)))
-    search.solution = problem.fewer_vehicles(case.instance, search.solution, most)
-    search.cost = problem.cost(case.instance, search.solution)
+    most = max(search.cost, min(cost, search.cost * (1 + _ROUNDING)))
+    search.solution = problem.fewer_vehicles(instance, search.solution, most)
+    search.cost = problem.cost(instance, search.solution)
 
 
 def _pressed(interrupts: Interrupts | None) -> bool:
@@ -442,6 +455,13 @@ def _reporter(
 ) -> Callable[[SearchProgress, SearchResult], bool | None]:
     if callback is None:
         return lambda moment, search: None
-    return lambda moment, search: callback(
-        moment, Solution(problem, case, search.solution, search.cost)
-    )
+    data = case.instance
+
+    def tell(moment: SearchProgress, search: SearchResult) -> bool | None:
+        if not getattr(data, "limited", False):
+            return callback(moment, Solution(problem, case, search.solution, search.cost))
+        cost = problem.cost(data, search.solution)
+        told = Solution(problem, case, search.solution, cost)
+        return callback(without_penalties(data, moment), told)
+
+    return tell

@@ -199,8 +199,10 @@ def make_case(
     NotEnoughMemory
         The arrays of the instance would not fit; B was not run.
     ConfigError
-        The repair operator cannot repair the instance.
+        The repair operator cannot repair the instance, or it has limits or prices of vehicles, or
+        stops that may or must be left out.
     """
+    _refuse_limited(instance)
     _require_block(problem, [instance])
     solution, seconds = kept.solve(problem, instance)
     violations = problem.check(instance, solution)
@@ -290,20 +292,25 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     NotEnoughMemory
         The block would not fit; nothing was allocated.
     ConfigError
-        An instance has limits or prices of vehicles, which programs do not see.
+        An instance has limits or prices of vehicles, or stops that may or must be left out, which
+        programs do not see.
     """
     for case in cases:
-        if getattr(case.instance, "limited", False):
-            raise ConfigError(
-                f"{case.instance.name} limits or prices vehicles, expected an instance without: "
-                "specahd solve plans it."
-            )
+        _refuse_limited(case.instance)
     instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
     for index, instance in enumerate(instances):
         operator.fill(problem, instance, shared.writable(index))
     return shared
+
+
+def _refuse_limited(instance: Any) -> None:
+    if getattr(instance, "limited", False):
+        raise ConfigError(
+            f"{instance.name} limits or prices vehicles, or has stops that may or must be left "
+            "out, expected an instance without: specahd solve plans it."
+        )
 
 
 def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:

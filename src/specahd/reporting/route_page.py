@@ -98,7 +98,8 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
         It is told if it is not the distance alone.
     """
     visits = itinerary.visits(instance, routes)
-    times = None if getattr(instance, "windows", None) is None else _Times(instance, routes)
+    timed = bool(routes) and getattr(instance, "windows", None) is not None
+    times = _Times(instance, routes) if timed else None
     walks = [[node for node, _ in vehicle] for vehicle in visits]
     points = instance.coords.tolist()
     served = [[node for node in walk if node] for walk in walks]
@@ -120,8 +121,12 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
         f"<p>{escape(', '.join(filter(None, facts)))}</p>",
         _map(instance, visits, marks, dashes),
         "<h2>Vehicles</h2>",
-        _summary(visits, times, marks, dashes),
+        _summary(visits, times, marks, dashes) if visits else "",
     ]
+    if missing := itinerary.unserved(instance, routes):
+        rows = [[visible(row["name"]), row["reason"], _price(row.get("prize"))] for row in missing]
+        table = table_html(Table(["stop", "reason", "prize"], rows, words=2))
+        body += [f"<h2>Left out</h2><p>{_count(len(missing), 'stop')} on no route.</p>", table]
     if times is not None:
         body.append(
             "<p>The bars below: a line is driving, a block service (pale: loading), "
@@ -150,6 +155,10 @@ def _served(vehicle: Sequence[_Stop]) -> list[_Stop]:
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'s' if number != 1 else ''}"
+
+
+def _price(prize: float | None) -> str:
+    return "must be served" if prize is None else f"{prize:,.10g}"
 
 
 def _zone(form: TimeForm) -> str:
@@ -265,6 +274,9 @@ def _map(
             told += f", {row['start']}" if "start" in row else ""
             lines.append(_dot(places[node], told))
         lines.append("</a>")
+    for node, reason, _ in itinerary.unserved_nodes(instance, [walk[1:-1] for walk in walks]):
+        dot = _dot(places[node], f"{instance.labels.name(node)}: left out, {reason}")
+        lines.append(f'<g class="out">{dot}</g>')
     name = escape(visible(instance.labels.name(0)))
     x, y = places[0]
     if depot:

@@ -14,6 +14,7 @@ from specahd.core.display import csv_text, json_line
 from specahd.routing.base import FloatArray
 from specahd.routing.geometry import distances
 from specahd.routing.labels import Labels, rounded
+from specahd.routing.vehicles.fleet import left_out
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
 """The stops of each vehicle in order: the node, and the values of its row by column."""
@@ -33,6 +34,24 @@ def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
         demand). A route without node 0 starts and ends at node 0.
     """
     return [_visits(instance, number, route) for number, route in enumerate(routes, start=1)]
+
+
+def unserved(instance: Any, routes: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return the stops that are left out: name, reason and, unless it must be served, prize."""
+    name = instance.labels.name
+    return [
+        {"name": name(node), "reason": reason, **({} if price is None else {"prize": price})}
+        for node, reason, price in unserved_nodes(instance, routes)
+    ]
+
+
+def unserved_nodes(
+    instance: Any, routes: Sequence[Sequence[Any]]
+) -> list[tuple[int, str, float | None]]:
+    """Return each node that is on no route, why, and its prize unless it must be served."""
+    if not getattr(instance, "limited", False) or instance.splits:
+        return []
+    return left_out(instance, routes)
 
 
 def _visits(
@@ -144,7 +163,10 @@ def _time(labels: Labels, name: str, value: float | None) -> str | int | float |
 
 def _csv(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
     rows = [row for vehicle in visits(instance, routes) for _, row in vehicle]
-    columns = list(rows[0])
+    columns = list(rows[0]) if rows else ["vehicle", "order", "name"]
+    if missing := unserved(instance, routes):
+        columns.append("reason")
+        rows += missing
     semicolons = instance.labels.semicolons
 
     def cell(value: Any) -> Any:
@@ -165,6 +187,9 @@ def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
         totals = {name: last[name] for name in ("vehicle", "distance", "duration") if name in last}
         features.append(_feature("LineString", walk, totals))
         features += [_feature("Point", degrees[node], row) for node, row in vehicle]
+    for node, reason, _ in unserved_nodes(instance, routes):
+        row = {"name": instance.labels.name(node), "reason": reason}
+        features.append(_feature("Point", degrees[node], row))
     collection = {"type": "FeatureCollection", "features": features}
     return json_line(collection) + "\n"
 

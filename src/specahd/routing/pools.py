@@ -85,8 +85,9 @@ def split_pools(problem: AnyProblem, sources: Sequence[Source], pools: Pools) ->
     for source in sources:
         if getattr(source.instance, "limited", False):
             raise ConfigError(
-                "Expected instances without limits and prices of vehicles, got "
-                f"{source.file or source.instance.name}: only solving knows them."
+                "Expected instances without limits and prices of vehicles, and without stops that "
+                f"may or must be left out, got {source.file or source.instance.name}: only solving "
+                "knows them."
             )
     hashes = [definition_hash(problem.dumps(source.instance)) for source in sources]
     first = {key: place for place, key in reversed(list(enumerate(hashes)))}

@@ -2,7 +2,9 @@
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from specahd.core.display import visible
 from specahd.core.folders import display_path
 from specahd.core.settings import SearchLimit
+from specahd.core.sums import sequential_sum
 from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.routing.geometry import MEANINGS
 
@@ -24,6 +27,8 @@ _ENDS = {
     "stopped": "interrupted",
     "failed": "the programs failed",
 }
+_NAMES = 8
+"""Most stops that are named for one reason why they are left out."""
 _UNITS = ("", "k", "M", "G")
 
 
@@ -102,6 +107,17 @@ def _format_count(count: float) -> str:
     return f"{value:.{decimals}f}{_UNITS[power]}"
 
 
+def _left_out(stops: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if stops:
+        prizes = sequential_sum(stop.get("prize", 0.0) for stop in stops)
+        priced = f" (prizes {_format_cost(prizes)}, in the cost)" if prizes else ""
+        yield f"left out  {len(stops):,} stop{'s' if len(stops) > 1 else ''}{priced}:"
+    for reason, each in groupby(sorted(stops, key=itemgetter("reason")), itemgetter("reason")):
+        names = [stop["name"] for stop in each]
+        more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+        yield f"          {reason}: {', '.join(names[:_NAMES])}{more}"
+
+
 def print_summary(
     statistics: Mapping[str, Any], target: float | None, written: Sequence[Path]
 ) -> None:
@@ -118,7 +134,8 @@ def print_summary(
         *([f"distances {convention}: {MEANINGS[convention]}"] if convention in MEANINGS else []),
         f"start     {_format_cost(start['cost'])} ({start['source']})",
         f"solution  {_format_cost(cost)} ({gain}{compared}), "
-        f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] > 1 else ''}",
+        f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] != 1 else ''}",
+        *_left_out(statistics["unserved"]),
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
         f"({speed}), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from problems.described import EVERY, VEHICLE, Description, spoilt, vehicle_text
+from problems.described import EVERY, VEHICLE, Description, vehicle_text
 
 DESCRIBED = Description(
     type="CVRP",
@@ -12,7 +12,6 @@ DESCRIBED = Description(
     spoilt={
         **EVERY,
         **VEHICLE,
-        "demand above capacity": (spoilt("\n2 4", "\n2 11"), "DEMAND_SECTION", "CAPACITY 10"),
     },
     # Fleets are unlimited here, as the published values assume.
     neutral=("VEHICLES : 2",),

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import FileError
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.geometry import Convention
 
@@ -89,15 +88,13 @@ def test_text_reads_back_with_its_convention(path, convention):
     ],
 )
 @CONVENTIONS
-def test_what_nobody_can_serve_is_refused(path, old, new, customer, convention):
+def test_what_nobody_can_serve_is_known(path, old, new, customer, convention):
     path.write_text(SOLOMON.replace(old, new))
-    with pytest.raises(FileError, match=f"TIME_WINDOW of customer {customer}"):
-        read(path, convention)
+    assert read(path, convention).unservable == {customer: "out of reach in time"}
 
 
 def test_dimacs_admits_what_float_is_too_late_for(path):
     # 1.4 in tenths, 1.41... unrounded.
     path.write_text(SOLOMON.replace("3 9.5", "0 1.4"))
-    assert read(path).size == 3
-    with pytest.raises(FileError, match="TIME_WINDOW of customer 1"):
-        read(path, "float")
+    assert not read(path).unservable
+    assert list(read(path, "float").unservable) == [1]

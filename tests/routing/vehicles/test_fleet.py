@@ -17,7 +17,15 @@ from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.baselines import problem_data
 from specahd.routing.vehicles.feasibility import check, cost
-from specahd.routing.vehicles.fleet import reduced, with_fleet
+from specahd.routing.vehicles.fleet import NOT_WORTH as WORTHLESS
+from specahd.routing.vehicles.fleet import (
+    left_out,
+    penalty,
+    reduced,
+    relaxed,
+    with_fleet,
+    with_prizes,
+)
 from specahd.routing.vehicles.instance import VehicleInstance
 
 HEAD = "NAME : x\nTYPE : CVRP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EUC_2D\nCAPACITY : 3\n"
@@ -27,6 +35,8 @@ BODY = (
 )
 """Customers are 5, 10 and 10 from the depot; 1 and 2 are 7 apart, 1 and 3 are 5, 2 and 3 are 6."""
 ALONE = ((1,), (2,), (3,))
+PRIZES = np.array([0.0, np.inf, 30.0, 12.5])
+"""Customer 1 must be served; the others are worth this much."""
 SERVICE = 2.0
 
 
@@ -109,6 +119,73 @@ def test_a_violation_says_which_route_by_how_much():
     assert violation.detail == "2 vehicles are used, more than 1."
 
 
+def test_what_must_be_served_and_is_not_is_a_violation_with_its_name():
+    data = instance(prizes=PRIZES)
+    assert kinds(data, ((1, 3),)) == kinds(data, ((1,),)) == []
+    [violation] = check(data, ((2, 3),))
+    assert (violation.kind, violation.detail) == ("missing_customer", "Customer 1 is not visited.")
+    assert kinds(data, ((1, 3, 3),)) == ["duplicated_customer"]
+    # The last one is priced by nothing.
+    assert [cost(data, each) for each in (((1,),), ((1, 3),), ((2, 3),))] == [52.5, 50.0, 26.0]
+
+
+def test_the_search_pays_for_what_it_leaves_out_and_never_serves_what_it_cannot():
+    data = instance(prizes=PRIZES)
+    assert relaxed(data).prizes.tolist() == [0.0, np.inf, 30.0, 12.5]
+    limited = relaxed(replace(data, fleet=1))
+    assert limited.prizes[1] == limited.prizes[0] == penalty(data) > cost(data, ALONE) + 42.5
+    assert limited.prizes[2:].tolist() == [30.0, 12.5]
+    far = relaxed(replace(data, max_distance=19.0))
+    assert far.prizes.tolist() == [0.0, np.inf, 0.0, 0.0]
+    heavy = replace(instance(), demands=np.array([0, 1, 4, 1]))
+    assert relaxed(heavy).prizes.tolist() == [0.0, np.inf, 0.0, np.inf]
+    plain = instance(max_distance=99.0)
+    assert relaxed(plain) is plain
+
+
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        (
+            lambda: instance(prizes=PRIZES, fleet=1),
+            [("no vehicle with room", None), ("no vehicle with room", 30.0), (WORTHLESS, 12.5)],
+        ),
+        (
+            lambda: timed(instance(fleet=1, demands=np.array([0, 1, 4, 1]))),
+            [("no vehicle in time", None), ("too heavy", None), ("no vehicle in time", None)],
+        ),
+        (
+            lambda: instance(max_duration=19.0),
+            [("no vehicle with room", None), *2 * [("out of reach in time", None)]],
+        ),
+    ],
+)
+def test_each_stop_left_out_has_a_reason(make, found):
+    data = make()
+    assert left_out(data, ()) == [(node, *each) for node, each in enumerate(found, start=1)]
+    assert left_out(data, ALONE) == []
+
+
+def test_a_file_in_which_nobody_can_be_served_is_refused():
+    Path("x.vrp").write_text(HEAD + BODY.replace("2 1\n3 1\n4 1", "2 9\n3 9\n4 9"))
+    with pytest.raises(FileError, match="customer 1 is too heavy, and no other can be served"):
+        api.read("x.vrp")
+    Path("x.vrp").write_text(HEAD + BODY.replace("2 1\n3 1\n4 1", "2 9\n3 1\n4 9"))
+    assert api.read("x.vrp").data.unservable == {1: "too heavy", 3: "too heavy"}
+
+
+def test_prizes_are_a_number_for_each_customer_or_none():
+    found = api.read(written(""), prizes=[None, 30, 12.5])
+    assert found.data.prizes.tolist() == PRIZES.tolist()
+    for given in ([1, 2], [[1, 2, 3]]):
+        with pytest.raises(ConfigError, match="Expected prizes of x to be 3 numbers"):
+            api.read("x.vrp", prizes=given)
+    with pytest.raises(ConfigError, match=r"each of prizes to be a number in .* or None, got -1"):
+        api.read("x.vrp", prizes=[None, -1, 2])
+    with pytest.raises(ConfigError, match="to be none, since deliveries are split"):
+        with_prizes(replace(instance(), splits=True), [1, 2, 3])
+
+
 def test_each_vehicle_costs_its_price():
     data = instance(fixed_cost=7.5)
     assert cost(data, ALONE) == 50 + 3 * 7.5
@@ -154,6 +231,10 @@ def test_pyvrp_is_told_every_limit_and_price():
     assert (kind.num_available, kind.fixed_cost, kind.shift_duration) == (2, 7, 33)
     assert [client.service_duration for client in theirs.clients()] == [2, 2, 2]
     assert theirs.duration_matrix(0)[0, 1] == 5
+    theirs = problem_data(instance(prizes=PRIZES), data.whole_matrix("pyvrp"))
+    assert [(each.required, each.prize) for each in theirs.clients()] == [
+        *((True, 0), (False, 30), (False, 12))
+    ]
     free = problem_data(instance(), data.whole_matrix("pyvrp")).vehicle_type(0)
     assert (free.num_available, free.fixed_cost) == (3, 0)
     assert free.shift_duration > 1e9
@@ -165,21 +246,16 @@ def test_pyvrp_is_told_every_limit_and_price():
         (instance, {"vehicles": 0}, "vehicles"),
         (
             instance,
-            {"max_distance": 19.0},
-            "x: a route to customer 2 alone takes 20, expected at most max_distance=19.",
+            {"max_distance": 9.0},
+            "x: no route to one customer alone holds to max_distance, expected larger limits.",
         ),
         (
             lambda: timed(instance()),
-            {"max_duration": 21.0},
-            "x: a route to customer 2 alone takes 22, expected at most max_duration=21.",
+            {"max_duration": 11.0},
+            "x: no route to one customer alone holds to max_duration, expected larger limits.",
         ),
         (lambda: timed(instance()), {"max_distance": 99.0}, "Expected max_duration"),
         (lambda: timed(instance(), 30.0), {"max_duration": 99.0}, "a window opens after the depot"),
-        (
-            lambda: replace(instance(), capacity=2),
-            {"vehicles": 1},
-            "Expected vehicles of at least 2 for x, whose demands fill as many, got 1.",
-        ),
         (lambda: replace(instance(), splits=True), {"vehicles": 2}, "Expected no vehicles for x"),
     ],
 )
@@ -199,8 +275,11 @@ def test_a_tour_has_no_fleet(tmp_path):
 def test_only_solving_takes_a_limited_instance():
     found = api.read(written("DISTANCE : 24\n"))
     case = Case(found.data, ALONE, 50.0, "x")
-    with pytest.raises(ConfigError, match="x limits or prices vehicles, expected an instance"):
+    with pytest.raises(ConfigError, match="x limits or prices vehicles, or has stops"):
         share_arrays(found.problem, [case])
+    for data in (instance(prizes=PRIZES), instance(capacity=0)):
+        with pytest.raises(ConfigError, match="may or must be left out, expected an instance"):
+            share_arrays(found.problem, [replace(case, instance=data)])
 
 
 def test_published_values_are_not_of_limited_vehicles(tmp_path):

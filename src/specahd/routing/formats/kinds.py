@@ -62,6 +62,7 @@ STOP_COLUMNS = {
     "ready": "the earliest start of the service: 30, 08:30, 2026-12-01 08:30, or none",
     "due": "the latest one; at the depot: when vehicles are back",
     "service": "how long it takes: 5, or 00:05; at the depot: loading before each route",
+    "prize": "what leaving the stop out costs; nothing: it must be served",
 }
 """The columns of a table of stops, and their meaning."""
 _OTHER_NAMES = {

@@ -38,6 +38,7 @@ from specahd.routing.formats.times import read_times
 from specahd.routing.formats.vrplib import (
     COORDINATE,
     LARGEST,
+    PRIZE,
     TIME,
     TimeWindows,
     VRPLIBData,
@@ -151,6 +152,7 @@ def read(
         travel = replace(travel, back=travel.back * (not open_routes), stated=lasting is not None)
         windows, labels = _read_times(rows, travel)
     demands, capacity, decimals = _demands(path, rows, columns, options)
+    prizes = _prizes(rows) if "prize" in columns else None
     data = VRPLIBData(
         name=path.stem,
         comment="",
@@ -163,6 +165,7 @@ def read(
         demands=demands,
         windows=windows,
         splits=options.split,
+        prizes=prizes,
         labels=replace(
             labels,
             names=names,
@@ -238,6 +241,10 @@ def _expect_options(path: Path, columns: Sequence[str], options: TableOptions) -
     if options.durations is not None and (options.split or not (timed or "demand" in columns)):
         who = "split deliveries" if options.split else "a tour"
         raise ConfigError(f"Expected no durations for {path}, which has {who}.")
+    if "prize" in columns and (options.split or not (timed or "demand" in columns)):
+        raise FileError(
+            f"{path}: expected the column demand, ready or due beside prize, and split=false."
+        )
     if "service" in columns and not timed:
         raise FileError(f"{path}: expected the column due or ready beside service.")
     if options.speed is not None and not timed:
@@ -397,13 +404,19 @@ def _demands(
     if decimals or min(scaled) < 1 or {"ready", "due"} & set(columns):
         # There split=true would be refused.
         cure = "a stop may have several rows, each with a part"
-    for row, demand in zip(rows[1:], scaled, strict=True):
-        if demand > capacity and not options.split:
-            raise row.error(
-                row.raw_value("demand"), f"at most the capacity {options.capacity:g} ({cure})"
-            )
+    if min(scaled) > capacity and not options.split:
+        raise rows[1].error(
+            rows[1].raw_value("demand"), f"at most the capacity {options.capacity:g} ({cure})"
+        )
     demands[1:] = scaled
     return demands, capacity, decimals
+
+
+def _prizes(rows: Sequence[Row]) -> FloatArray:
+    """Return what leaving each stop out costs, infinite where the cell is empty."""
+    rows[0].zero("prize")
+    stated = [row.number("prize", PRIZE) if row.cells["prize"] else np.inf for row in rows[1:]]
+    return np.array([0.0, *stated])
 
 
 def _decimals(number: Decimal) -> int:
@@ -558,19 +571,21 @@ def _stated(times: FloatArray) -> list[float]:
 def _expect_in_time(
     rows: Sequence[Row], windows: TimeWindows, travel: _Travel, labels: Labels
 ) -> None:
-    """Refuse a stop that no vehicle can serve in time."""
+    """Refuse stops of which no vehicle can serve one in time."""
     cure = "" if travel.speed else "; speed= says how far it comes in one unit of time"
 
     def format_time(time: float) -> str:
         return labels.time(time / windows.speed, digits=10)
 
     arrival = windows.ready[0] + travel.depot
+    returns = np.maximum(arrival, windows.ready) + windows.service + travel.back
+    if not ((arrival > windows.due) | (returns > windows.due[0]))[1:].all():
+        return
     for place in np.flatnonzero(arrival > windows.due).tolist():
         raise rows[place].error(
             f"the due time {rows[place].cells['due']}",
             f"at least {format_time(arrival[place])}, when a vehicle from the depot arrives{cure}",
         )
-    returns = np.maximum(arrival, windows.ready) + windows.service + travel.back
     for place in np.flatnonzero(returns > windows.due[0]).tolist():
         start = max(arrival[place], windows.ready[place])
         raise rows[place].error(

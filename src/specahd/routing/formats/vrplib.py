@@ -29,6 +29,8 @@ _MUCH = 0.1
 """Most that rounding may change distances between nearest nodes, as a share of them."""
 TIME = Range(0, 1e9)
 """Range of times and of service times, in the unit of distances."""
+PRIZE = Range(0, 1e9)
+"""Range of what leaving a stop out costs."""
 LIMIT = Range(1e-9, 1e9)
 """Range of the limit of a route."""
 
@@ -117,8 +119,7 @@ class VRPLIBData:
     coords
         Shape (n + 1, 2); None when an EXPLICIT file gives none.
     demands
-        Shape (n + 1,), 0 at the depot, never negative. They may exceed the capacity where
-        deliveries are split, and in Solomon's text.
+        Shape (n + 1,), 0 at the depot, never negative. They may exceed the capacity.
     capacity
         The capacity of each vehicle.
     convention
@@ -144,6 +145,9 @@ class VRPLIBData:
         The time that each way takes, shape (n + 1, n + 1); None where it is the distance.
     open
         Whether vehicles do not return to the depot.
+    prizes
+        What leaving a customer out adds to the cost, shape (n + 1,), 0 at the depot; infinite for a
+        customer that must be served. None if all must be.
     labels
         Names and units that results are reported in.
     """
@@ -165,6 +169,7 @@ class VRPLIBData:
     stop_time: float = field(default=0.0, kw_only=True)
     durations: FloatArray | None = field(default=None, kw_only=True)
     open: bool = field(default=False, kw_only=True)
+    prizes: FloatArray | None = field(default=None, kw_only=True)
     labels: Labels = field(default_factory=Labels, kw_only=True)
 
 
@@ -207,7 +212,7 @@ def read(path: Path, kind: str = UNTIMED, euclidean: Convention = Convention.EUC
         coords = coordinates(sections, dimension)
     cure = OPTION if left_open and kind != SPLIT else STATED
     warn_of_rounding(path, coords, convention, cure)
-    demands = _demands(sections, dimension, LARGEST if kind == SPLIT else capacity)
+    demands = _demands(sections, dimension)
     depot = _depot(sections, dimension)
     if demands[depot] != 0:
         raise sections.error(
@@ -319,17 +324,12 @@ def warn_of_rounding(
     )
 
 
-def _demands(sections: Sections, dimension: int, most: int) -> IntArray:
+def _demands(sections: Sections, dimension: int) -> IntArray:
     numbers = sections.table("DEMAND_SECTION", dimension, 1)[:, 0]
     for place in DEMAND.outside(numbers):
         raise sections.error(
             f"DEMAND_SECTION gives node {place + 1} the demand {numbers[place]:g}, "
             f"expected {DEMAND}"
-        )
-    for place in np.flatnonzero(numbers > most).tolist():
-        raise sections.error(
-            f"DEMAND_SECTION gives node {place + 1} the demand {numbers[place]:g}, "
-            f"expected at most CAPACITY {most} (TYPE : SDVRP delivers it in parts)"
         )
     return numbers.astype(np.int64)
 
@@ -386,8 +386,8 @@ def dumps(data: VRPLIBData) -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
     ``fleet`` is VEHICLES, a limit for other tools and a statement here. There is no field for
-    ``durations`` and ``open``, and none for ``fixed_cost``, nor for ``max_duration`` beside
-    windows, which a comment states.
+    ``durations``, ``open`` and ``prizes``, and none for ``fixed_cost``, nor for ``max_duration``
+    beside windows, which a comment states.
     """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]

@@ -184,6 +184,10 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         ):
             client.update(tw_early=opens, tw_late=closes, service_duration=lasts)
         depot.update(tw_early=opening[0], tw_late=closing[0])
+    if instance.prizes is not None:
+        for client, prize in zip(clients, instance.prizes.tolist(), strict=True):
+            if np.isfinite(prize):
+                client.update(required=False, prize=round(prize * instance.parts * parts))
     vehicles: dict[str, Any] = {
         "num_available": instance.fleet or nodes - 1,
         "capacity": [instance.capacity],

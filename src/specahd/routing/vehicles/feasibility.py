@@ -46,10 +46,10 @@ class _Visits(NamedTuple):
 def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple[Violation, ...]:
     """Return every violation; empty means feasible.
 
-    Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``, ``missing_customer`` and
-    ``capacity``. Where deliveries are split, ``repeated_visit`` (by one route; by the triangle
-    inequality one stop is enough), ``quantity`` (not an integer of at least 1) and ``demand`` (more
-    or less than the demand is delivered); elsewhere ``duplicated_customer``. With time windows,
+    Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``, ``missing_customer`` (one that
+    has no prize) and ``capacity``. Where deliveries are split, ``repeated_visit`` (by one route; by
+    the triangle inequality one stop is enough), ``quantity`` (not an integer of at least 1) and
+    ``demand`` (more or less is delivered); elsewhere ``duplicated_customer``. With time windows,
     ``late`` (service starts after the window has closed) and ``late_return`` (the vehicle is back
     after the depot has closed). With limits of vehicles, ``vehicles`` (more routes than vehicles),
     ``distance`` and ``duration`` (of a route, by more than rounding errors of a sum). Where the
@@ -77,7 +77,10 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
 
 
 def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
-    """Return the total length of the routes, in the file's unit, and the fixed costs."""
+    """Return the total length of the routes, in the file's unit, with fixed costs and prizes.
+
+    The prizes are those of customers that are left out.
+    """
     routes = customers_of(solution) if instance.splits else solution
     lengths = _lengths(routes)
     walk = np.zeros(int(lengths.sum()) + len(routes) + 1, np.int64)
@@ -88,6 +91,9 @@ def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
     walk[stops] = _joined(routes, lengths)
     shape = instance.coords, walk, instance.measure, instance.matrix
     prices = instance.fixed_cost * int((lengths > 0).sum())
+    if instance.prizes is not None:
+        lost = np.delete(instance.prizes, walk[(walk >= 0) & (walk <= instance.size)])
+        prices += float(lost[np.isfinite(lost)].sum())
     if instance.open:
         # No way to the depot is driven.
         driven = walk[1:] != 0
@@ -137,9 +143,12 @@ def _visits(
 
 
 def _coverage(instance: VehicleInstance, visits: _Visits) -> Iterator[Violation]:
-    """Every customer is visited, and once unless deliveries are split."""
+    """Every customer without a prize is visited, and none twice unless deliveries are split."""
     counts, quoted_name = visits.counts, instance.labels.quoted_name
-    for node in np.flatnonzero(counts[1:] == 0).tolist():
+    missing = counts[1:] == 0
+    if instance.prizes is not None:
+        missing &= np.isinf(instance.prizes[1:])
+    for node in np.flatnonzero(missing).tolist():
         sentence = f"Customer {quoted_name(node + 1)} is not visited."
         yield Violation("missing_customer", sentence)
     if instance.splits:

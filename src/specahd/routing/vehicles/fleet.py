@@ -8,6 +8,7 @@ feasible there if and only if it is feasible under all limits but that of the nu
 The checker reads the fields themselves.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +17,11 @@ from specahd.core.errors import ConfigError
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
 from specahd.routing.formats.road_services import NO_WAY
-from specahd.routing.formats.vrplib import TimeWindows
+from specahd.routing.formats.vrplib import PRIZE, TimeWindows
 from specahd.routing.vehicles.instance import VehicleInstance
 
+NOT_WORTH = "not worth it"
+"""Why a customer is left out whose price is at most what a route to it alone costs."""
 _PARTS = 1024
 """Half a fixed cost is stored in these parts of a unit: sums with integers are then exact."""
 _TOO_LONG = 1000.0
@@ -62,56 +65,106 @@ def with_fleet(instance: VehicleInstance, options: FleetOptions) -> VehicleInsta
     )
     if changed.max_distance is not None and changed.max_duration is not None:
         raise ConfigError(f"Expected max_distance or max_duration for {name}, not both.")
-    _refuse_heavy(changed)
-    _refuse_far(changed)
+    if len(unservable(changed)) == changed.size:
+        raise ConfigError(
+            f"{name}: no route to one customer alone holds to {', '.join(limits)}, expected larger "
+            "limits."
+        )
     return changed
 
 
-def _refuse_heavy(instance: VehicleInstance) -> None:
-    """Refuse demands that the vehicles cannot carry together."""
-    least = -(-int(instance.demands.sum()) // instance.capacity)
-    if instance.fleet is not None and instance.fleet < least:
-        raise ConfigError(
-            f"Expected vehicles of at least {least} for {instance.name}, whose demands fill as "
-            f"many, got {instance.fleet}."
-        )
+def unservable(instance: VehicleInstance) -> Mapping[int, str]:
+    """Return the customers that no vehicle can serve within the limits of a route, and why."""
+    return reduced(replace(instance, fixed_cost=0.0)).unservable
 
 
-def _refuse_far(instance: VehicleInstance) -> None:
-    """Refuse a customer that no route within the limits can serve alone."""
+def with_prizes(instance: VehicleInstance, prizes: Sequence[float | None]) -> VehicleInstance:
+    """Return an instance whose customers, in order, may be left out at these prices.
+
+    Raises
+    ------
+    ConfigError
+        Deliveries are split, a price is out of its range, or there are more or fewer of them.
+    """
+    # None becomes nan.
+    found = np.array(prizes, float)
+    if found.shape != (instance.size,) or instance.splits:
+        what = "none, since deliveries are split" if instance.splits else f"{instance.size} numbers"
+        raise ConfigError(f"Expected prizes of {instance.name} to be {what}.")
+    found[np.isnan(found)] = np.inf
+    for place in PRIZE.outside(np.where(np.isinf(found), 0.0, found)):
+        raise ConfigError(f"Expected each of prizes to be {PRIZE} or None, got {found[place]:g}.")
+    return replace(instance, prizes=np.array([0.0, *found]))
+
+
+def penalty(instance: VehicleInstance) -> float:
+    """Return a price of a stop that exceeds the cost of every solution."""
     nodes = np.arange(instance.size + 1)
-    ways, times = (
-        far(0, nodes) + (0.0 if instance.open else far(nodes, 0))
-        for far in (instance.between, instance.lasting)
-    )
-    limits = {
-        "max_distance": (instance.max_distance, ways / instance.parts),
-        "max_duration": (instance.max_duration, (times + stop_times(instance)) / _unit(instance)),
-    }
-    for name, (limit, taken) in limits.items():
-        if limit is None:
-            continue
-        for node in np.flatnonzero(taken > limit).tolist():
-            raise ConfigError(
-                f"{instance.name}: a route to customer {instance.labels.quoted_name(node)} alone "
-                f"takes {taken[node]:g}, expected at most {name}={limit:g}."
-            )
+    if instance.matrix is None:
+        # By the triangle inequality no way is longer than one over the depot.
+        longest_way = 2 * float(instance.between(0, nodes).max())
+    else:
+        longest_way = float(instance.matrix[instance.matrix < NO_WAY].max())
+    routes = (2 * longest_way / instance.parts + instance.fixed_cost) * len(nodes)
+    prizes = 0.0 if instance.prizes is None else instance.prizes[np.isfinite(instance.prizes)].sum()
+    return float(np.ceil(routes + prizes + 1))
 
 
-def reduced(instance: VehicleInstance, fixed_cost: float | None = None) -> VehicleInstance:
+def relaxed(instance: VehicleInstance) -> VehicleInstance:
+    """Return an instance in which a limited fleet may leave out all customers.
+
+    One that must be served gets the :func:`penalty` as its price, so that the search serves as many
+    of them as it can. One that no vehicle can serve is left out at no price.
+
+    Raises
+    ------
+    ConfigError
+        No customer is worth a vehicle.
+    """
+    never = list(unservable(instance))
+    if instance.fleet is None and instance.prizes is None and not never:
+        return instance
+    must = np.full(instance.size + 1, np.inf) if instance.prizes is None else instance.prizes.copy()
+    # The engine tells customers that must be served by the price at the depot.
+    must[0] = 0.0 if instance.fleet is None else penalty(instance)
+    if instance.fleet is not None:
+        must[np.isinf(must)] = must[0]
+    must[never] = 0.0
+    if not must[1:].any():
+        raise ConfigError(f"{instance.name}: no stop that can be served has a prize above 0.")
+    return replace(instance, prizes=must)
+
+
+def left_out(
+    instance: VehicleInstance, routes: Sequence[Sequence[int]]
+) -> list[tuple[int, str, float | None]]:
+    """Return each customer that is on no route, why, and its price, if it has one."""
+    served = {node for route in routes for node in route}
+    missing = [node for node in range(1, instance.size + 1) if node not in served]
+    if not missing:
+        return []
+    never = unservable(instance)
+    full = "no vehicle in time" if instance.windows is not None else "no vehicle with room"
+    found = []
+    for node in missing:
+        price = np.inf if instance.prizes is None else float(instance.prizes[node])
+        back = 0.0 if instance.open else instance.between(node, 0)
+        alone = float(instance.between(0, node) + back) / instance.parts
+        reason = NOT_WORTH if price <= alone + instance.fixed_cost else full
+        stated = None if np.isinf(price) else price
+        found.append((node, never.get(node, reason), stated))
+    return found
+
+
+def reduced(instance: VehicleInstance) -> VehicleInstance:
     """Return an instance without prices and limits of routes, whose solutions cost as much.
-
-    Parameters
-    ----------
-    fixed_cost
-        In place of the instance's own.
 
     Raises
     ------
     NotEnoughMemory
         There is a fixed cost, or ways are directed, and the distances would not fit.
     """
-    price = instance.fixed_cost if fixed_cost is None else fixed_cost
+    price = instance.fixed_cost
     limit, windows, matrix = longest(instance), instance.windows, instance.matrix
     durations, horizon = None, np.inf
     if instance.directed:

@@ -28,6 +28,8 @@ from specahd.routing.kernels.distances import Distances, distances_of, whole_mat
 
 TENTHS = 10
 """Number of parts of a file's unit; a DIMACS instance is stored in these parts."""
+TOO_HEAVY, OUT_OF_REACH = "too heavy", "out of reach in time"
+"""Why no vehicle can serve a customer."""
 MOST_LOADS = 200_000
 """Maximum number of loads of all demands together where they are split; each load is a route."""
 
@@ -54,8 +56,7 @@ class VehicleInstance(VRPLIBData):
 
     Node 0 is the depot, nodes 1 to n are the customers. Travel times equal distances, unless there
     are ``durations``, in the unit of the windows. A vehicle that arrives before a window opens
-    waits. Each customer can be served by a route of its own (where deliveries are split, by
-    several). ``fleet``, ``fixed_cost`` and the limits of a route are in the file's unit
+    waits. ``fleet``, ``fixed_cost``, ``prizes`` and the limits of a route are in the file's unit
     (:mod:`specahd.routing.vehicles.fleet`).
 
     A DIMACS instance (distances rounded down to tenths) is stored in tenths: coordinates and
@@ -86,7 +87,7 @@ class VehicleInstance(VRPLIBData):
         Raises
         ------
         FileError
-            A customer cannot be served, or there are too many loads.
+            No customer can be served, or there are too many loads.
         """
         if data.coords is None:
             assert data.matrix is not None  # the readers give one or the other
@@ -100,8 +101,20 @@ class VehicleInstance(VRPLIBData):
             **vars(data) | {"coords": coords, "windows": windows},
             coords_from_scaling=data.coords is None,
         )
-        for refuse in _REFUSALS:
-            refuse(instance, path)
+        if instance.splits and instance.matrix is not None:
+            refuse_directed(instance.matrix, path, "split deliveries")
+        loads = int(instance.demands.sum()) // instance.capacity
+        if instance.splits and loads > MOST_LOADS:
+            raise FileError(
+                f"{path}: its demands take {loads} loads of the capacity {instance.capacity}, "
+                f"expected at most {MOST_LOADS}."
+            )
+        if len(instance.unservable) == instance.size:
+            raise FileError(
+                f"{path}: customer 1 is {instance.unservable[1]}, and no other can be served, "
+                f"expected demands up to the capacity {instance.capacity} and windows in which a "
+                "vehicle can come and be back."
+            )
         return instance
 
     def data(self) -> VRPLIBData:
@@ -119,7 +132,7 @@ class VehicleInstance(VRPLIBData):
             None if ways is None else np.ascontiguousarray(ways[np.ix_(rows, rows)])
             for ways in (self.matrix, self.durations)
         )
-        windows = self.windows
+        windows, prizes = self.windows, self.prizes
         if windows is not None:
             windows = windows.changed(lambda times: times[rows])
         return replace(
@@ -129,6 +142,7 @@ class VehicleInstance(VRPLIBData):
             matrix=matrix,
             durations=durations,
             windows=windows,
+            prizes=None if prizes is None else prizes[rows],
             splits=False,
         )
 
@@ -168,13 +182,34 @@ class VehicleInstance(VRPLIBData):
             found[DURATIONS] = self.durations
         if self.fleet is not None:
             found["fleet"] = np.array([self.fleet])
+        if self.prizes is not None:
+            found["prizes"] = self.prizes * self.parts
         return found
+
+    @cached_property
+    def unservable(self) -> Mapping[int, str]:
+        """The customers that no vehicle can serve, in order, and why."""
+        nodes, windows = np.arange(self.size + 1), self.windows
+        heavy = np.zeros(len(nodes), bool) if self.splits else self.demands > self.capacity
+        late = np.zeros(len(nodes), bool)
+        if windows is not None:
+            start = np.maximum(windows.ready[0] + self.lasting(0, nodes), windows.ready)
+            returns = start + windows.service + (0.0 if self.open else self.lasting(nodes, 0))
+            late = (start > windows.due) | (returns > windows.due[0])
+        return {
+            node: TOO_HEAVY if heavy[node] else OUT_OF_REACH
+            for node in np.flatnonzero(heavy | late).tolist()
+        }
 
     @property
     def limited(self) -> bool:
-        """Whether vehicles have limits or prices, or ways are directed; only solving takes that."""
-        limits = self.fleet or self.fixed_cost or self.max_distance or self.max_duration
-        return bool(limits or self.directed)
+        """Whether vehicles have limits or prices, stops may be left out, or ways are directed.
+
+        Only solving takes that.
+        """
+        prices = self.fixed_cost or self.prizes is not None or self.unservable
+        limits = self.fleet or self.max_distance or self.max_duration
+        return bool(prices or limits or self.directed)
 
     @cached_property
     def directed(self) -> bool:
@@ -220,47 +255,3 @@ class VehicleInstance(VRPLIBData):
 
 def _parts(convention: Convention) -> int:
     return TENTHS if convention is Convention.DIMACS else 1
-
-
-def _too_heavy(instance: VehicleInstance, path: Path) -> None:
-    """Refuse a customer that is too heavy for a vehicle, or demands of too many loads."""
-    demands, capacity = instance.demands, instance.capacity
-    if instance.splits:
-        loads = int(demands.sum()) // capacity
-        if loads > MOST_LOADS:
-            raise FileError(
-                f"{path}: its demands take {loads} loads of the capacity {capacity}, "
-                f"expected at most {MOST_LOADS}."
-            )
-        return
-    for customer in np.flatnonzero(demands > capacity).tolist():
-        raise FileError(
-            f"{path}: DEMAND of customer {customer} is {demands[customer]}, "
-            f"expected at most CAPACITY {capacity}."
-        )
-
-
-def _out_of_time(instance: VehicleInstance, path: Path) -> None:
-    """Refuse a customer that no vehicle can serve in time."""
-    windows = instance.windows
-    if windows is None:
-        return
-    nodes = np.arange(instance.size + 1)
-    start = np.maximum(windows.ready[0] + instance.lasting(0, nodes), windows.ready)
-    returns = start + windows.service + (0.0 if instance.open else instance.lasting(nodes, 0))
-    late = (start > windows.due) | (returns > windows.due[0])
-    for node in np.flatnonzero(late).tolist():
-        opens, closes = windows.ready[node] / instance.parts, windows.due[node] / instance.parts
-        raise FileError(
-            f"{path}: TIME_WINDOW of customer {node} is {opens:g} to {closes:g}, expected "
-            "one in which a vehicle can come from the depot, serve, and be back before it closes."
-        )
-
-
-def _split(instance: VehicleInstance, path: Path) -> None:
-    """Refuse directed ways where deliveries are split."""
-    if instance.splits and instance.matrix is not None:
-        refuse_directed(instance.matrix, path, "split deliveries")
-
-
-_REFUSALS = (_too_heavy, _out_of_time, _split)

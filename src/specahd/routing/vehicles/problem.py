@@ -175,6 +175,8 @@ def join_routes(
     turn
         Whether a route may be driven in the other direction.
     """
+    if len(solution) < 2:
+        return solution
     demands = instance.demands.tolist()
     loads = [sum(_quantity(demands, stop) for stop in route) for route in solution]
     light = sorted(range(len(solution)), key=lambda place: (loads[place], place))[:MOST_ROUTES]
