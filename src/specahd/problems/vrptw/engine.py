@@ -29,8 +29,8 @@ class TimedSearch(Search):
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         state = super().state_from(arrays, routes, seed)
-        times = (arrays[name] for name in _TIMES)
-        return timed.timed(state, *times, durations=arrays.get(DURATIONS))
+        ready, due, service = (arrays[name] for name in _TIMES)
+        return timed.timed(state, ready, due, service, arrays.get(DURATIONS))
 
 
 GROUPS = UpperProgram(
