@@ -30,7 +30,7 @@ def place(tmp_path, monkeypatch):
         "my.vrp": tiny,
         "exact.vrp": tiny.replace("EUC_2D", "EXACT_2D"),
         "torn.vrp": tiny[: tiny.index("DEMAND_SECTION") + 18],
-        "small.vrp": re.sub(r"CAPACITY.*", "CAPACITY : 1", tiny),
+        "small.vrp": re.sub(r"CAPACITY.*", "CAPACITY : 1", tiny).replace("\n5 1\n", "\n5 3\n"),
     }.items():
         (tmp_path / name).write_text(text)
     for name, source in (("STOPS.TXT", "stops.csv"), *((each, each) for each in

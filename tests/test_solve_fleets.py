@@ -88,7 +88,7 @@ def test_the_fleet_is_kept_from_a_start_with_more_vehicles(tight):
 def test_a_fleet_that_cannot_serve_all_serves_as_many_as_it_can(tight, tmp_path):
     """The demands of all fill more than 17 vehicles."""
     found = api.read(tight, capacity=24, vehicles=12)
-    with pytest.warns(UserWarning, match=r"\d+ stops that must be served are left out: s"):
+    with pytest.warns(UserWarning, match=r"\d+ of the stops that must be served are left out: s"):
         solved = api.solve(found, repairs=60_000)
     assert len(solved.routes) == 12
     missing = [int(row["name"][1:]) for row in solved.unserved]
@@ -145,7 +145,7 @@ def test_all_outputs_say_what_is_left_out_and_why(tmp_path):
         "near,13.41,52.53,1,,,\nworthy,13.42,52.53,1,,,90000\n"
     )
     found = api.read(path, capacity=10, speed=10)
-    with pytest.warns(UserWarning, match=r"2 stops that must be served are left out: heavy"):
+    with pytest.warns(UserWarning, match=r"2 of the stops that must be served are left out: heavy"):
         solved = api.solve(found, repairs=200)
     reasons = {"heavy": "too heavy", "far": "out of reach in time", "worthless": "not worth it"}
     assert {row["name"]: row["reason"] for row in solved.unserved} == reasons

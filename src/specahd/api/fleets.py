@@ -73,4 +73,6 @@ def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None)
     if nodes is not None:
         routes = [tuple(nodes[list(route)].tolist()) for route in routes]
         routes = tuple(sorted(routes, key=len, reverse=True)[: data.fleet])
-    return Case(data, routes, problem.cost(data, routes), case.source)
+    missing = data.size - sum(map(len, routes)) if nodes is not None else 0
+    source = f"{case.source}, {missing} left out" if missing else case.source
+    return Case(data, routes, problem.cost(data, routes), source)

@@ -177,7 +177,8 @@ class Solved(Solution):
             return ""
         many = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
         return (
-            f"{self.name}: {len(named)} stops that must be served are left out: "
+            f"{self.name}: {len(named)} of the stops that must be served "
+            f"{'is' if len(named) == 1 else 'are'} left out: "
             f"{', '.join(named[:_MOST_NAMED])}{many}."
         )
 
