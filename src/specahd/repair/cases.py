@@ -199,10 +199,11 @@ def make_case(
     NotEnoughMemory
         The arrays of the instance would not fit; B was not run.
     ConfigError
-        The repair operator cannot repair the instance, or it has limits or prices of vehicles, or
-        stops that may or must be left out.
+        The repair operator cannot repair the instance, or it has stops that may or must be left
+        out.
     """
-    _refuse_limited(instance)
+    if getattr(instance, "prizes", None) is not None or getattr(instance, "unservable", None):
+        raise _limited_error(instance)
     _require_block(problem, [instance])
     solution, seconds = kept.solve(problem, instance)
     violations = problem.check(instance, solution)
@@ -296,7 +297,8 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
         programs do not see.
     """
     for case in cases:
-        _refuse_limited(case.instance)
+        if getattr(case.instance, "limited", False):
+            raise _limited_error(case.instance)
     instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
@@ -305,12 +307,11 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     return shared
 
 
-def _refuse_limited(instance: Any) -> None:
-    if getattr(instance, "limited", False):
-        raise ConfigError(
-            f"{instance.name} limits or prices vehicles, or has stops that may or must be left "
-            "out, expected an instance without: specahd solve plans it."
-        )
+def _limited_error(instance: Any) -> ConfigError:
+    return ConfigError(
+        f"{instance.name} limits or prices vehicles, has stops that may or must be left out, or "
+        "directed ways, expected an instance without: specahd solve plans it."
+    )
 
 
 def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:
