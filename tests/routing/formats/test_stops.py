@@ -285,3 +285,24 @@ def test_commands_that_read_no_tables_say_who_does(data):
     problem = api.make_problem("cvrp")
     with pytest.raises(FileError, match=r"a table of stops, expected CVRP \(specahd solve reads"):
         problem.read(data / "stops.csv")
+
+
+def test_an_empty_prize_means_that_a_stop_must_be_served(tmp_path):
+    heading, depot, *stops = XY.splitlines()
+    lines = [f"{heading},Prize", f"{depot},", f"{stops[0]},12.5", f"{stops[1]},", f"{stops[2]},0"]
+    found = read(tmp_path, "\n".join(lines), capacity=10)
+    assert found.data.prizes.tolist() == [0.0, 12.5, np.inf, 0.0]
+    assert read(tmp_path, XY, capacity=10).data.prizes is None
+    for cell, sentence in (("-1", "line 3 holds the prize -1"), ("inf", "line 3 holds the prize")):
+        with pytest.raises(FileError, match=sentence):
+            read(tmp_path, "\n".join(lines).replace("12.5", cell), capacity=10)
+    with pytest.raises(FileError, match="line 2 holds the prize 3 of the depot, expected 0 or"):
+        read(tmp_path, "\n".join(lines).replace("depot,0,0,,", "depot,0,0,,3"), capacity=10)
+    for text, options in (
+        ("\n".join(lines), {"capacity": 10, "split": True}),
+        ("x,y,prize\n0,0,\n3,4,1\n", {}),
+    ):
+        with pytest.raises(
+            FileError, match="the column demand, ready or due beside prize, and s"
+        ):
+            read(tmp_path, text, **options)

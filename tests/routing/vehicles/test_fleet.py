@@ -10,7 +10,7 @@ import pyvrp
 from specahd import api
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.settings import FleetOptions
-from specahd.repair.cases import Case, share_arrays
+from specahd.repair.cases import Case, make_case, share_arrays
 from specahd.routing.best_known import best_known
 from specahd.routing.formats import vrplib
 from specahd.routing.formats.vrplib import TimeWindows
@@ -280,6 +280,8 @@ def test_only_solving_takes_a_limited_instance():
     for data in (instance(prizes=PRIZES), instance(capacity=0)):
         with pytest.raises(ConfigError, match="may or must be left out, expected an instance"):
             share_arrays(found.problem, [replace(case, instance=data)])
+        with pytest.raises(ConfigError, match="may or must be left out, expected an instance"):
+            make_case(found.problem, data)
 
 
 def test_published_values_are_not_of_limited_vehicles(tmp_path):
