@@ -174,7 +174,7 @@ def _search(
                     continue
                 removed, cost = remove(state, instance, scratch, removed, group[member], cost)
                 exposures[EXPOSURES, group[member]] += 1
-            close_gaps(state, scratch, removed)
+            cost += close_gaps(state, scratch, removed)
             if integers[LIMITED]:
                 free_emptied(state, scratch, removed)
             lines = removed

@@ -67,8 +67,13 @@ def remove(
 
 
 @_of_family
-def close_gaps(state: Any, scratch: Any, removed: int) -> None:
-    """Finish the removal of a group, of which the log has ``removed`` lines."""
+def close_gaps(state: Any, scratch: Any, removed: int) -> float:
+    """Finish the removal of a group, of which the log has ``removed`` lines.
+
+    Returns
+    -------
+    What it adds to the cost: infinity if it makes a stop late, so that the group is undone.
+    """
     raise NotImplementedError
 
 

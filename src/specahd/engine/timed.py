@@ -40,9 +40,8 @@ from specahd.engine.state import State
 from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import leg_length
 
-GROUP, TOUCHED, CUSTOMER, LATE = range(4)
-"""Indices of ``clock``, which counts groups, touched nodes and customers, and notes the last group
-whose removal made a stop late."""
+GROUP, TOUCHED, CUSTOMER = range(3)
+"""Indices of ``clock``, which counts groups, touched nodes and customers."""
 COOLER = 0.3
 """Temperature of exchanges, as a share of the temperature of groups
 (benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
@@ -76,7 +75,7 @@ class Times(NamedTuple):
     views
         The rows that upper programs receive, shape (4, n + 1); nothing else reads them.
     clock
-        The counters :data:`GROUP`, :data:`TOUCHED` and :data:`CUSTOMER`, and :data:`LATE`.
+        The counters :data:`GROUP`, :data:`TOUCHED` and :data:`CUSTOMER`.
     durations
         The time from each node to each other one, shape (n + 1, n + 1); None where it equals the
         distance, and ways equal ways back.
@@ -110,7 +109,7 @@ def times_for(
     return Times(
         *(ready, due, served, np.full(size, ready[0]), np.full(size, due[0])),
         *(stamps, np.zeros((size, 2)), touched, offered),
-        *(np.stack((ready, due, ready, due)), np.array([0, 0, 0, -1]), durations),
+        *(np.stack((ready, due, ready, due)), np.zeros(3, np.int64), durations),
     )
 
 
@@ -234,8 +233,6 @@ def find_positions(
     own.clock[CUSTOMER] += 1
     now = own.clock[CUSTOMER]
     count = 0
-    if directed(own) and own.clock[LATE] == own.clock[GROUP]:
-        return count
     home_distance = way(own, distances, customer, 0, depot_distance)
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
@@ -306,8 +303,9 @@ def find_positions(
 
 
 @inlined
-def close_gaps(state: Any, scratch: Any, removed: int) -> None:
+def close_gaps(state: Any, scratch: Any, removed: int) -> float:
     nodes, log, own, clock = state.nodes, scratch.log, state.own, state.own.clock
+    added = 0.0
     clock[GROUP] += 1
     clock[TOUCHED] = 0
     for line in range(removed):
@@ -321,10 +319,10 @@ def close_gaps(state: Any, scratch: Any, removed: int) -> None:
         ):
             forward(state, ahead)
             backward(state, behind)
-            # The way past a stop may take longer than those to it and from it. A later stop is
-            # then late without it: the group gets no positions.
+            # The way past a stop may take longer than those to it and from it.
             if directed(own) and not _in_time(own, ahead, behind, state.edges[ahead, BEHIND]):
-                clock[LATE] = clock[GROUP]
+                added = np.inf
+    return added
 
 
 @inlined
