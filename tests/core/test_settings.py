@@ -68,6 +68,7 @@ WRONG = {
 UNRANGED = {
     *(
         "pools.dir",
+        "pools.durations",
         "pools.matrix",
         "pools.ignore",
         "budget.name",

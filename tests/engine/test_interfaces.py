@@ -46,7 +46,7 @@ def test_a_new_argument_is_one_row(longer):
         return call(0, instance, scratch, programs[0], 3, noise, 0, 1, 0.5)
 
     ones, nobody = np.ones(1), np.zeros((1, 1), np.int64)
-    instance = Instance(np.ones((1, 1)), nobody, np.ones((1, 1)), ones, nobody[0], 1)
+    instance = Instance(np.ones((1, 1)), nobody, np.ones((1, 1)), ones, nobody[0], 1, None)
     found = np.arange(24.0).reshape(6, 4)
     # The last column is beyond the positions.
     found[2] = 5.0, 4.0, 6.0, 3.0

@@ -114,7 +114,7 @@ def test_lists_of_a_part_name_its_customers_in_their_order(places, name):
     place = places[name]
     part, _ = tiles(place.flat, place.instance.coords, 2, np.random.default_rng(0))
     search = place.groups.search_for(place.block, (part,), 0, part=True)
-    _, near, away, depot, demands, _ = search._search._instance
+    _, near, away, depot, demands, *_ = search._search._instance
     nodes = np.array([0, *sorted(part[part > 0])])
     assert (demands == place.instance.demands[nodes]).all()
     cut = 0

@@ -296,11 +296,11 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
         An instance has limits or prices of vehicles, or stops that may or must be left out, which
         programs do not see.
     """
+    instances, operator = [case.instance for case in cases], problem.operator
+    _require_block(problem, instances)
     for case in cases:
         if getattr(case.instance, "limited", False):
             raise _limited_error(case.instance)
-    instances, operator = [case.instance for case in cases], problem.operator
-    _require_block(problem, instances)
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
     for index, instance in enumerate(instances):
         operator.fill(problem, instance, shared.writable(index))

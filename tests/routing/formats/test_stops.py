@@ -302,7 +302,5 @@ def test_an_empty_prize_means_that_a_stop_must_be_served(tmp_path):
         ("\n".join(lines), {"capacity": 10, "split": True}),
         ("x,y,prize\n0,0,\n3,4,1\n", {}),
     ):
-        with pytest.raises(
-            FileError, match="the column demand, ready or due beside prize, and s"
-        ):
+        with pytest.raises(FileError, match="the column demand, ready or due beside prize, and s"):
             read(tmp_path, text, **options)

@@ -275,7 +275,7 @@ def test_a_tour_has_no_fleet(tmp_path):
 def test_only_solving_takes_a_limited_instance():
     found = api.read(written("DISTANCE : 24\n"))
     case = Case(found.data, ALONE, 50.0, "x")
-    with pytest.raises(ConfigError, match="x limits or prices vehicles, or has stops"):
+    with pytest.raises(ConfigError, match="x limits or prices vehicles, has stops"):
         share_arrays(found.problem, [case])
     for data in (instance(prizes=PRIZES), instance(capacity=0)):
         with pytest.raises(ConfigError, match="may or must be left out, expected an instance"):
