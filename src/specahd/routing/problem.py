@@ -55,7 +55,7 @@ class RoutingProblem(Generic[I, S]):
     """Functions that create a repair operator for a problem with these options, by name."""
     suited: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Values that suit this class, not a derived one, better than those of a file of ``conf/``:
-    by the name of a choice of ``method`` or ``experiment``, then by option."""
+    by the name of a choice of ``budget``, ``method`` or ``experiment``, then by option."""
     suited_sizes: ClassVar[Mapping[str, tuple[int, int]]] = {}
     """``max_regions`` and ``max_size`` by repair operator, where they are not 8 and 50."""
     smallest_region: ClassVar[int] = 2

@@ -19,7 +19,11 @@ from specahd.routing.kernels.descriptors import GROUP_NAMES
 from specahd.routing.operators import WholeInstance
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.instance import VehicleInstance
-from specahd.routing.vehicles.problem import VehicleProblem, describe_nodes
+from specahd.routing.vehicles.problem import (
+    SUITED_TO_LARGE_INSTANCES,
+    VehicleProblem,
+    describe_nodes,
+)
 from specahd.routing.vehicles.routes import (
     Append,
     CustomerGroups,
@@ -131,20 +135,7 @@ class SDVRP(VehicleProblem[SplitSolution]):
     # Up to whole training instances.
     suited_sizes = {"append": (16, 500)}
     suited = {
-        # Instances have 200 to 1,000 customers.
-        "smoke": {
-            "budget.lower_train": 6,
-            "budget.upper_train": 4,
-            "budget.selection": 5,
-            "budget.validation": 5,
-        },
-        "pilot": {
-            "budget.lower_train": 16,
-            "budget.upper_train": 8,
-            "budget.selection": 10,
-            "budget.validation": 12,
-        },
-        "comparison": {"budget.lower_train": 16, "budget.selection": 12},
+        **SUITED_TO_LARGE_INSTANCES,
         "paper": {"problem.baseline": "splitting"},
     }
     descriptor_names = (*GROUP_NAMES, "customer_demand", "log_splits")

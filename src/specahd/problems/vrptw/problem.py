@@ -21,7 +21,12 @@ from specahd.routing.kernels.descriptors import GROUP_NAMES, TIME_NAMES, describ
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles import baselines
 from specahd.routing.vehicles.instance import VehicleInstance
-from specahd.routing.vehicles.problem import CONVENTION, VehicleProblem, touched_routes
+from specahd.routing.vehicles.problem import (
+    CONVENTION,
+    SUITED_TO_LARGE_INSTANCES,
+    VehicleProblem,
+    touched_routes,
+)
 from specahd.routing.vehicles.routes import Solution, append, construct
 
 _MOST_INSERTED = 1000
@@ -85,20 +90,7 @@ class VRPTW(VehicleProblem[Solution]):
     operators: Operators = {"append": append, "insertion": insertion, "construct": construct}
     suited_sizes = {"append": (16, 400)}
     suited = {
-        # Instances have 200 to 1,000 customers.
-        "smoke": {
-            "budget.lower_train": 6,
-            "budget.upper_train": 4,
-            "budget.selection": 5,
-            "budget.validation": 5,
-        },
-        "pilot": {
-            "budget.lower_train": 16,
-            "budget.upper_train": 8,
-            "budget.selection": 10,
-            "budget.validation": 12,
-        },
-        "comparison": {"budget.lower_train": 16, "budget.selection": 12},
+        **SUITED_TO_LARGE_INSTANCES,
         "solve": {"problem.baseline": "insertion"},
     }
     descriptor_names = (*_SHARED, *TIME_NAMES)

@@ -22,6 +22,22 @@ from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
 CONVENTION = "how files measure distances that leave it open"
+SUITED_TO_LARGE_INSTANCES: Mapping[str, Mapping[str, Any]] = {
+    "smoke": {
+        "budget.lower_train": 6,
+        "budget.upper_train": 4,
+        "budget.selection": 5,
+        "budget.validation": 5,
+    },
+    "pilot": {
+        "budget.lower_train": 16,
+        "budget.upper_train": 8,
+        "budget.selection": 10,
+        "budget.validation": 12,
+    },
+    "comparison": {"budget.lower_train": 16, "budget.selection": 12},
+}
+"""What suits a problem (``suited``) whose generated instances have 200 to 1,000 customers."""
 """What the option `convention` of a problem states."""
 
 
