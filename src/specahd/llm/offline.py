@@ -80,7 +80,9 @@ class OfflineProposer:
             first = request.parents[0].program
             for _ in range(TRIES):
                 retuned = retune_source(first.source, rng)
-                if retuned is not None and retuned not in sources:
+                if retuned is None:
+                    break
+                if retuned not in sources:
                     return _reply(_idea_with_numbers(first.idea, retuned), retuned)
         changes = measured_changes(grammar, request) if parents else []
         draw = partial(_vary, grammar, treatment, parents, rng)

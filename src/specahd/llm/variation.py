@@ -135,8 +135,7 @@ def retune(tree: Tree, rng: Rng) -> Tree | None:
     places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Constant)]
     if not places:
         return None
-    count = 1 if rng.random() < 0.5 else int(rng.integers(1, len(places) + 1))
-    for index in rng.permutation(len(places))[:count]:
+    for index in _draw_some(len(places), rng):
         path, node = places[index]
         tree = tree.replace_at(path, _perturb(node, rng))
     return tree
@@ -153,13 +152,19 @@ def retune_source(source: str, rng: Rng) -> str | None:
         return None
     if not found:
         return None
-    count = 1 if rng.random() < 0.5 else int(rng.integers(1, len(found) + 1))
     values = [constant.value for constant in found]
-    for index in rng.permutation(len(found))[:count]:
+    for index in _draw_some(len(found), rng):
         constant = found[index]
         value = float(np.exp(rng.uniform(np.log(constant.low), np.log(constant.high))))
         values[index] = round(value) if constant.whole else float(f"{value:.3g}")
     return with_constants(source, values)
+
+
+def _draw_some(count: int, rng: Rng) -> list[int]:
+    """Draw one of ``count`` indices, or several of them."""
+    some = 1 if rng.random() < 0.5 else int(rng.integers(1, count + 1))
+    drawn: list[int] = rng.permutation(count)[:some].tolist()
+    return drawn
 
 
 def _perturb(node: Tree, rng: Rng) -> Tree:
