@@ -10,7 +10,7 @@ from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.repair.cases import Case
 from specahd.routing.base import AnyProblem, IntArray
 from specahd.routing.formats.vrplib import TIMED
-from specahd.routing.vehicles.fleet import penalty, reduced, relaxed
+from specahd.routing.vehicles.fleet import reduced, relaxed
 from specahd.routing.vehicles.instance import VehicleInstance
 
 
@@ -34,17 +34,27 @@ def judged(data: Any) -> Any:
     return relaxed(data) if isinstance(data, VehicleInstance) and data.limited else data
 
 
-def forgiving(goal: Any) -> Any:
-    """Return the instance of :func:`judged` that a given start must solve, without penalties."""
+def for_incumbent(goal: Any) -> Any:
+    """Return the instance that a given start must solve: that of :func:`judged`, no penalties."""
     prizes = getattr(goal, "prizes", None)
     if prizes is None:
         return goal
     return replace(goal, prizes=np.where(prizes == prizes[0], 0.0, prizes))
 
 
-def without_penalties(data: VehicleInstance, moment: SearchProgress) -> SearchProgress:
-    """Return a moment with the cost of what is served, and the prizes."""
-    return moment if data.fleet is None else replace(moment, cost=moment.cost % penalty(data))
+def without_penalties(goal: Any, moment: SearchProgress) -> SearchProgress:
+    """Return a moment with the cost of what is served, and the prizes.
+
+    Parameters
+    ----------
+    goal
+        The instance of :func:`judged`, by which the cost was computed.
+    """
+    prizes = getattr(goal, "prizes", None)
+    if prizes is None or prizes[0] == 0.0:
+        return moment
+    # The penalty exceeds all other costs together.
+    return replace(moment, cost=moment.cost % float(prizes[0]))
 
 
 def servable(seen: Any) -> tuple[Any, IntArray | None]:

@@ -93,7 +93,7 @@ class Solution:
 
     @property
     def unserved(self) -> list[dict[str, Any]]:
-        """The stops that are left out: ``name``, ``reason``, and ``prize`` if they may be."""
+        """The stops that are left out: ``name``, ``reason``, and ``prize`` if it has one."""
         return itinerary.unserved(self.case.instance, self.routes)
 
     def visits(self) -> itinerary.Visits:

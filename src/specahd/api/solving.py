@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.api.fleets import (
-    forgiving,
+    for_incumbent,
     judged,
     searched,
     servable,
@@ -351,7 +351,9 @@ def solve(
         )
     deferral = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), deferral:
-        case = None if incumbent is None else incumbent_case(problem, forgiving(goal), incumbent)
+        case = (
+            None if incumbent is None else incumbent_case(problem, for_incumbent(goal), incumbent)
+        )
         options = (search_problem, reduced_data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:
@@ -376,7 +378,7 @@ def solve(
                 began = time.monotonic() - start.seconds
                 improver.start(case.baseline)
                 improver.exchanges = search_problem.engine.exchanges(reduced_data)
-                tell = _reporter(callback, problem, case)
+                tell = _reporter(callback, problem, case, goal)
                 routed: Improver = improver
                 if reduced_data is data:
                     routed = _routed_improver(problem, case, programs, improver)
@@ -389,7 +391,7 @@ def solve(
                 _take_fewer_vehicles(problem, goal, cost, search)
                 if goal is not data:
                     search.cost = problem.cost(data, search.solution)
-                    search.moments = [without_penalties(data, each) for each in search.moments]
+                    search.moments = [without_penalties(goal, each) for each in search.moments]
             else:
                 began = time.monotonic() - start.seconds
                 moment = SearchProgress(start.seconds, 0.0, case.cost, 0, better=True)
@@ -452,17 +454,15 @@ def _routed_improver(
 
 
 def _reporter(
-    callback: Callback | None, problem: AnyProblem, case: Case
+    callback: Callback | None, problem: AnyProblem, case: Case, goal: Any
 ) -> Callable[[SearchProgress, SearchResult], bool | None]:
     if callback is None:
         return lambda moment, search: None
     data = case.instance
 
     def tell(moment: SearchProgress, search: SearchResult) -> bool | None:
-        if not getattr(data, "limited", False):
-            return callback(moment, Solution(problem, case, search.solution, search.cost))
-        cost = problem.cost(data, search.solution)
+        cost = search.cost if goal is data else problem.cost(data, search.solution)
         told = Solution(problem, case, search.solution, cost)
-        return callback(without_penalties(data, moment), told)
+        return callback(without_penalties(goal, moment), told)
 
     return tell
