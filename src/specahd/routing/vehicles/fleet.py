@@ -75,7 +75,11 @@ def with_fleet(instance: VehicleInstance, options: FleetOptions) -> VehicleInsta
 
 def unservable(instance: VehicleInstance) -> Mapping[int, str]:
     """Return the customers that no vehicle can serve within the limits of a route, and why."""
-    return reduced(replace(instance, fixed_cost=0.0)).unservable
+    # A limit of distances is one of times where distances are the times.
+    durations = instance.durations if instance.max_distance is None else None
+    return replace(
+        instance, windows=_windows_within_limits(instance), durations=durations
+    ).unservable
 
 
 def with_prizes(instance: VehicleInstance, prizes: Sequence[float | None]) -> VehicleInstance:
@@ -165,18 +169,14 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
         There is a fixed cost, or ways are directed, and the distances would not fit.
     """
     price = instance.fixed_cost
-    limit, windows, matrix = longest(instance), instance.windows, instance.matrix
-    durations, horizon = None, np.inf
+    matrix, durations, windows = instance.matrix, None, _windows_within_limits(instance)
     if instance.directed:
         matrix, durations = roads(instance)
-        # No route takes longer.
-        horizon = float(durations.max(axis=1).sum() + stop_times(instance).sum())
-    if instance.directed or limit is not None:
-        own = np.zeros(instance.size + 1)
-        windows = windows or TimeWindows(own, own + horizon, stop_times(instance))
-    if windows is not None and limit is not None:
-        closes = windows.ready[0] + limit
-        windows = replace(windows, due=np.minimum(windows.due, closes))
+        if windows is None:
+            # No route takes longer.
+            own = np.zeros(instance.size + 1)
+            horizon = float(durations.max(axis=1).sum() + stop_times(instance).sum())
+            windows = TimeWindows(own, own + horizon, stop_times(instance))
     if price:
         half = round(price * instance.parts / 2 * _PARTS) / _PARTS
         if not instance.directed:
@@ -202,6 +202,17 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
         max_duration=None,
         stop_time=0.0,
     )
+
+
+def _windows_within_limits(instance: VehicleInstance) -> TimeWindows | None:
+    """Return the time windows in which the longest route is one of the depot's."""
+    limit, windows = longest(instance), instance.windows
+    if limit is None:
+        return windows
+    if windows is None:
+        own = np.zeros(instance.size + 1)
+        windows = TimeWindows(own, own + np.inf, stop_times(instance))
+    return replace(windows, due=np.minimum(windows.due, windows.ready[0] + limit))
 
 
 def roads(instance: VehicleInstance) -> tuple[FloatArray, FloatArray]:
