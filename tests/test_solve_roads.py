@@ -120,4 +120,5 @@ def test_outputs_show_a_way_back_unless_routes_are_open(roads, open_routes):
     assert stops == ("50", f"{solved.cost:,.0f}")
     axes = solved.plot().axes[1]
     lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
-    assert all((line.get_xdata()[0] == line.get_xdata()[-1]) is not open_routes for line in lines)
+    ends = {bool(line.get_xdata()[0] == line.get_xdata()[-1]) for line in lines}
+    assert ends == {not open_routes}

@@ -245,8 +245,8 @@ def draw_routes(drawn: Mapping[str, Any], regions: Sequence[Sequence[int]] = ())
     drawn
         ``instance`` is the name, ``coords`` are the coordinates of the nodes, ``before`` and
         ``after`` the routes, and ``cost_before`` and ``cost_after`` their costs. A route starts
-        and ends at node 0, which it does not list. ``names``, if any, are those of the nodes, which
-        are shown if they are few.
+        and, unless ``open`` is set, ends at node 0, which it does not list. ``names``, if any, are
+        those of the nodes, which are shown if they are few.
     regions
         Nodes of rebuilt regions; the first eight are outlined before repair.
     """
@@ -465,7 +465,12 @@ def _gain(drawn: Mapping[str, Any]) -> str:
 def _draw_maps(panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: bool = False) -> None:
     """Draw two solutions: edges of only one in colour, or, ``apart``, each route in one."""
     coords, names = drawn["coords"], drawn.get("names", ())
-    before, after = _undirected_edges(drawn["before"]), _undirected_edges(drawn["after"])
+    # A vehicle of an open route stays at its last stop.
+    home = () if drawn.get("open") else (0,)
+    before, after = (
+        _undirected_edges([(0, *route, *home) for route in drawn[when]])
+        for when in ("before", "after")
+    )
     share = min(1.0, _CROWD / len(coords)) ** 0.5
     # Lines of almost no length with round ends are dots; a thousand of them are one element.
     tiny = 1e-6 * (max(x for x, _ in coords) - min(x for x, _ in coords) or 1.0)
@@ -476,7 +481,6 @@ def _draw_maps(panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: boo
     ):
         if apart:
             for place, look in _looks(coords, drawn[when]).items():
-                home = () if drawn.get("open") else (0,)
                 points = [coords[node] for node in (0, *drawn[when][place], *home)]
                 panel.plot(*_columns(points), linewidth=share, **look)
         else:
@@ -530,9 +534,9 @@ def _looks(coords: Sequence[Point], routes: Sequence[Sequence[int]]) -> dict[int
     }
 
 
-def _undirected_edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
-    """Return the undirected edges of routes from node 0 to node 0."""
-    return {(min(pair), max(pair)) for route in routes for pair in pairwise([0, *route, 0])}
+def _undirected_edges(walks: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
+    """Return the undirected edges between nodes that follow each other."""
+    return {(min(pair), max(pair)) for walk in walks for pair in pairwise(walk)}
 
 
 def _outline(panel: "Axes", points: Sequence[Point], name: str) -> None:
