@@ -47,7 +47,9 @@ def server(schedule=None, **options):
 
 
 def journal(run):
-    return [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    """Return the records of a journal; of one that is being written, those that are whole."""
+    *whole, _ = (run / "journal.jsonl").read_text().split("\n")
+    return [json.loads(line) for line in whole]
 
 
 def outcomes(run):

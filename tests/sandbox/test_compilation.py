@@ -4,6 +4,8 @@ import importlib.util
 import multiprocessing
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 from numba import njit
@@ -104,3 +106,10 @@ def test_a_zygote_for_which_nobody_waits_ends_without_a_word(capfd):
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(zygote, 0)[1]) == 0
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("order", ["", '{"path": ['])
+def test_a_zygote_whose_order_never_comes_ends_without_a_word(order):
+    words = [sys.executable, "-m", "specahd.sandbox.zygote"]
+    done = subprocess.run(words, input=order, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

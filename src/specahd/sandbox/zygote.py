@@ -159,7 +159,10 @@ def _load(name: str, compiling: Callable[[], None] = lambda: None) -> Runner:
 
 def main() -> NoReturn:
     """Read the start order from standard input, warm up, carry out orders, and end."""
-    start = json.load(sys.stdin)
+    try:
+        start = json.load(sys.stdin)
+    except ValueError:  # the parent was interrupted before it had written the order
+        os._exit(0)
     sys.path.extend(start["path"])
     # First, because no user can act on the warnings of compiling a loop.
     warnings.simplefilter("ignore")
