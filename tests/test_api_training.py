@@ -18,6 +18,7 @@ from commands import TINY, call
 from foreign import look
 from offered import COMPOSED, METHODS, PROBLEMS
 from specahd import api
+from specahd.api import training
 from specahd.checkpoint.frozen import thaw
 from specahd.config import CONF_DIR
 from specahd.config.files import factory_of, method_of
@@ -53,6 +54,19 @@ def test_seeds_train_on_instances_of_their_own_and_are_compared_on_the_same(api_
         next(journal.read_records(run / "responses.jsonl")) for run in (api_run / "run", other)
     ]
     assert tasks[0]["tasks"][0]["key"] != tasks[1]["tasks"][0]["key"]
+
+
+def test_a_budget_by_name_suits_the_problem(tmp_path, monkeypatch):
+    register_schemas()
+    plans = []
+    monkeypatch.setattr(training, "run_training", lambda plan, *_, **__: plans.append(plan))
+    for problem in ("cvrp", "vrptw"):
+        api.train(problem, budget="smoke", out=tmp_path / problem, pools=tmp_path)
+        with initialize_config_dir(str(CONF_DIR), version_base=None):
+            words = [f"problem={problem}", "budget=smoke"]
+            composed = compose("train", words).budget
+        assert plans[-1].budget == api.Budget(**composed)
+    assert plans[0].budget != plans[1].budget
 
 
 def test_a_run_whose_seed_drew_the_instances_that_it_was_chosen_on_is_refused(

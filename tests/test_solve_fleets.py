@@ -1,6 +1,7 @@
 """Solving with limits and prices of vehicles; PyVRP gives a second opinion of every solution."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -8,8 +9,14 @@ import pytest
 from pyvrp import CostEvaluator, Solution
 
 from specahd import api
+from specahd.api.fleets import servable, start_of
 from specahd.core.errors import ConfigError, FileWarning
+from specahd.engine import tiles
+from specahd.repair.cases import Case
+from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.baselines import problem_data
+from specahd.routing.vehicles.fleet import relaxed
+from specahd.routing.vehicles.instance import VehicleInstance
 
 HOURS = 3600
 
@@ -161,12 +168,32 @@ def test_all_outputs_say_what_is_left_out_and_why(tmp_path):
     ]
     points = [each["properties"] for each in json.loads(text[".geojson"])["features"]]
     assert {row["name"]: row["reason"] for row in points if "reason" in row} == reasons
+    [_, listed] = text[".html"].split("<h2>Left out")
     for name, reason in reasons.items():
         assert f"{name}: left out, {reason}" in text[".html"]
+        assert re.search(rf">{name}</t[hd]>.*{reason}", listed)
     for ending in endings[:-1]:
         with pytest.warns(UserWarning, match="must be served"):
             again = api.solve(found, repairs=10, incumbent=files[ending])
         assert again.cost <= solved.cost
+
+
+def test_a_limited_fleet_starts_with_the_routes_of_most_stops():
+    data = VehicleInstance(
+        "x", np.zeros((5, 2)), np.array([0, 1, 1, 1, 1]), 9, Convention.EUC_2D, fleet=1
+    )
+    seen = relaxed(data)
+    built, nodes = servable(seen)
+    start = Case(built, ((2,), (1, 3, 4)), 0.0, "savings")
+    found = start_of(api.make_problem("cvrp"), seen, start, nodes)
+    assert (found.baseline, found.source) == (((1, 3, 4),), "savings, 1 left out")
+
+
+def test_one_worker_searches_where_stops_may_be_left_out(stops, monkeypatch):
+    monkeypatch.setattr(tiles, "LEAST_CUSTOMERS", 30)
+    found = api.read(stops[0], capacity=20, prizes=[9] * 60)
+    with pytest.warns(UserWarning, match="One worker searches plain, whose stops may be left out"):
+        api.solve(found, repairs=100, workers=2)
 
 
 def test_prizes_of_nothing_are_refused(stops):

@@ -11,6 +11,7 @@ import pytest
 from pyvrp import CostEvaluator, Solution
 
 from specahd import api
+from specahd.routing import itinerary
 from specahd.routing.vehicles.baselines import problem_data
 
 
@@ -118,6 +119,11 @@ def test_outputs_show_a_way_back_unless_routes_are_open(roads, open_routes):
     assert page.count("<h3>") == len(solved.routes)
     [stops, *_] = re.findall(r"(\d+) stops?, distance ([\d,]*\d)", page)
     assert stops == ("50", f"{solved.cost:,.0f}")
+    [*_, last] = itinerary.times(data, solved.data)[0]
+    back = last["departure" if open_routes else "arrival"]
+    assert back > last["arrival"] or not open_routes
+    overview = re.search(r'href="#vehicle-1">1</a>.*', page)
+    assert f"<td>{back:.0f}</td>" in overview.group()
     axes = solved.plot().axes[1]
     lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
     ends = {bool(line.get_xdata()[0] == line.get_xdata()[-1]) for line in lines}

@@ -132,6 +132,12 @@ BY_HAND = [
 ]
 
 
+@pytest.mark.parametrize(("contract", "program"), BY_HAND)
+def test_a_program_unlike_one_by_hand_is_fresh(contract, program):
+    asked = Request(contract, 0, contract.level, 1, 0, OPERATORS["e1"], (Parent(program, 0.0),))
+    assert Grammar(contract.vocabulary).recover(answer(asked)[0]) is not None
+
+
 @pytest.mark.parametrize("operator", ["e2", "m1", "m2", "m3"])
 @pytest.mark.parametrize(("contract", "program"), BY_HAND)
 def test_a_program_by_hand_is_varied(operator, contract, program):
@@ -144,10 +150,11 @@ def test_a_program_by_hand_is_varied(operator, contract, program):
         assert NUMBER.sub("", source) == NUMBER.sub("", program.source)
         numbers = ", ".join(f"{constant.value:g}" for constant in constants(source))
         assert idea == f"{program.idea[:-1]}, with the numbers {numbers}."
-        again, _ = answer(
+        again, later = answer(
             replace(asked, parents=(Parent(replace(program, idea=idea, source=source), 0.0),))
         )
         assert again not in (source, program.source)
+        assert later.count("with the numbers") == 1
 
 
 def test_the_lower_programs_by_hand_can_be_derived():

@@ -1,11 +1,12 @@
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from offered import problem
 from problems.instances import instance_of
-from specahd.problems.vrptw.baseline import cheapest, insertion
+from specahd.problems.vrptw.baseline import _margin, cheapest, insertion
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.geometry import Convention, distances
 from specahd.routing.vehicles.baselines import pyvrp
@@ -29,6 +30,17 @@ def test_nobody_is_late_by_a_rounding_error():
     instance = instance_of("vrptw", coords, capacity=20, convention=Convention.EXACT_2D, due=due)
     for solve in (insertion, cheapest):
         assert VRPTW.check(instance, solve(instance)) == ()
+
+
+@pytest.mark.parametrize(("part", "exact"), [(0.0, True), (0.5, False)])
+def test_only_sums_of_whole_times_are_exact(part, exact):
+    coords = np.array([[0.0, 0.0], [3.0, 4.0]])
+    ways = np.array([[0.0, 5.0], [5.0, 0.0]])
+    instance = replace(
+        instance_of("vrptw", coords, convention=Convention.EUC_2D, due=np.full(2, 99.0)),
+        **{"convention": Convention.EXPLICIT, "matrix": ways, "durations": ways + part},
+    )
+    assert (_margin(instance, ways) == 0) is exact
 
 
 def test_many_customers_take_seconds():

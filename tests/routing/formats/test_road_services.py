@@ -67,7 +67,7 @@ def test_an_answer_is_read_as_it_comes(service):
 @pytest.mark.parametrize("service", ANSWERS)
 def test_null_is_no_way(service):
     metres, seconds = (json.loads(json.dumps(ways)) for ways in (METRES, SECONDS))
-    metres[0][2], seconds[2][0] = None, None
+    metres[0][2], seconds[2][0], seconds[1][1] = None, None, None
     data = read(ANSWERS[service](metres, seconds))
     assert np.argwhere(data.matrix >= NO_WAY).tolist() == [[1, 2], [2, 1]]
     metres[1][2] = None
@@ -97,6 +97,28 @@ def test_windows_hold_for_durations_and_open_routes_need_no_way_back():
     seconds[1, 0], seconds[0, 1] = 9, 91
     assert read("", matrix=METRES, durations=seconds).unservable == {1: OUT_OF_REACH}
     assert not read("", matrix=METRES, durations=seconds, open=True).unservable
+
+
+def test_routes_are_open_where_no_stop_has_a_way_back_in_time():
+    seconds = np.array(SECONDS)
+    seconds[[0, 2], 1] = 98
+    with pytest.raises(FileError, match="its vehicle back"):
+        read("", matrix=METRES, durations=seconds)
+    assert not read("", matrix=METRES, durations=seconds, open=True).unservable
+
+
+def test_a_way_without_a_duration_is_none():
+    Path("seconds.json").write_text(json.dumps({"durations": [[0, 1, None], *SECONDS[1:]]}))
+    data = read("", matrix=METRES, durations="seconds.json")
+    assert np.argwhere(data.matrix >= NO_WAY).tolist() == [[1, 2]]
+
+
+def test_a_map_made_of_ways_takes_the_shorter_of_two():
+    places = np.array([0.0, 3.0, 7.0])
+    ways = np.abs(places[:, None] - places) * np.where(np.tri(3), 1, 5)
+    coords = read("", matrix=ways, durations=SECONDS).coords
+    found = np.linalg.norm(coords[:, None] - coords, axis=2)
+    assert found[ORDER] == pytest.approx(np.abs(places[:, None] - places), abs=1e-9)
 
 
 def test_no_speed_is_missed_where_times_are_stated():

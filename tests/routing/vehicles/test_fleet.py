@@ -151,6 +151,14 @@ def test_the_search_pays_for_what_it_leaves_out_and_never_serves_what_it_cannot(
             [("no vehicle with room", None), ("no vehicle with room", 30.0), (WORTHLESS, 12.5)],
         ),
         (
+            lambda: instance(prizes=PRIZES, fleet=1, open=True),
+            [("no vehicle with room", None), *(("no vehicle with room", p) for p in (30.0, 12.5))],
+        ),
+        (
+            lambda: instance(prizes=PRIZES, fleet=1, fixed_cost=10.0),
+            [("no vehicle with room", None), (WORTHLESS, 30.0), (WORTHLESS, 12.5)],
+        ),
+        (
             lambda: timed(instance(fleet=1, demands=np.array([0, 1, 4, 1]))),
             [("no vehicle in time", None), ("too heavy", None), ("no vehicle in time", None)],
         ),
@@ -164,6 +172,12 @@ def test_each_stop_left_out_has_a_reason(make, found):
     data = make()
     assert left_out(data, ()) == [(node, *each) for node, each in enumerate(found, start=1)]
     assert left_out(data, ALONE) == []
+
+
+def test_the_instance_of_some_nodes_has_their_prizes():
+    assert instance(prizes=PRIZES).at([0, 3, 1], np.array([0, 1, 1])).prizes.tolist() == [
+        *(0.0, 12.5, np.inf)
+    ]
 
 
 def test_a_file_in_which_nobody_can_be_served_is_refused():

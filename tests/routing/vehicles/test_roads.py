@@ -13,8 +13,8 @@ from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.baselines import problem_data
 from specahd.routing.vehicles.feasibility import check, cost
-from specahd.routing.vehicles.fleet import reduced
-from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.routing.vehicles.fleet import penalty, reduced, unservable
+from specahd.routing.vehicles.instance import OUT_OF_REACH, VehicleInstance
 
 METRES = np.array([[0, 10, 20, 30], [1, 0, 2, 3], [4, 5, 0, 6], [7, 8, 9, 0]], float)
 SECONDS = np.array([[0, 5, 5, 5], [1, 0, 1, 1], [2, 2, 0, 2], [3, 3, 3, 0]], float)
@@ -97,6 +97,24 @@ def test_a_way_that_does_not_exist_is_named():
     assert kinds(instance(matrix=metres, open=True), ((1, 3), (2,))) == []
 
 
+def test_the_price_of_a_stop_is_not_that_of_a_missing_way():
+    metres = METRES.copy()
+    metres[1, 2] = NO_WAY
+    assert cost(instance(), ALONE) < penalty(instance(matrix=metres)) < 1000
+
+
+def test_a_limit_of_distance_leaves_out_by_distances():
+    data = instance(max_distance=24.0, durations=SECONDS)
+    assert unservable(data) == {3: OUT_OF_REACH}
+    assert unservable(replace(data, open=True)) == {3: OUT_OF_REACH}
+
+
+def test_equal_ways_are_directed_where_times_are_apart():
+    both = np.maximum(METRES, METRES.T)
+    assert not instance(matrix=both).directed
+    assert instance(matrix=both, durations=both).directed
+
+
 def test_the_search_sees_equal_costs_and_feasibility():
     rng = np.random.default_rng(7)
     agreed = []
@@ -133,7 +151,7 @@ def test_the_search_sees_equal_costs_and_feasibility():
             routes = (order[: cut[0]], order[cut[0] : cut[1]], order[cut[1] :])
             solution = tuple(map(tuple, routes))
             if "no_way" in kinds(data, solution):
-                assert cost(seen, solution) > 50_000
+                assert 50_000 < cost(seen, solution) < 1e6
                 continue
             assert cost(seen, solution) == pytest.approx(cost(data, solution), rel=1e-12)
             agreed.append((not check(seen, solution), not check(data, solution)))
