@@ -1,27 +1,20 @@
-"""One-way roads, and the engine beside PyVRP: ``python benchmarks/roads.py OUT SEED SECONDS``.
+"""Write instances of one-way roads: ``python benchmarks/roads.py OUT DRAWS SIZE …``.
 
 A grid of 60 by 60 crossings with shifted places has main roads (14 m/s), streets (8 m/s) of which
 seven in ten are one-way, and holes. Stops are crossings. A way is the fastest one, as a road
-service answers it: its seconds and its metres are two matrices, both whole numbers. Instances of
-100, 300 and 1,000 stops have a shift of four hours (CVRP), or windows of two hours for half of the
-stops (VRPTW). OUT gets the tables and the matrices. Both solvers have these seconds and one core
-each, one after the other, and both checkers look at both solutions.
+service answers it: its seconds and its metres are two matrices, both whole numbers. Of each number
+of stops there are DRAWS instances with a shift of four hours (CVRP), and as many with windows of
+two hours for half of the stops (VRPTW). What is printed are words of ``benchmarks/solve.py``.
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
-from pyvrp import CostEvaluator, Solution
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from specahd import api
-from specahd.api.problems import ProblemInstance
-from specahd.routing.vehicles import baselines
-
 SIDE, BLOCK = 60, 120.0
-SIZES = (100, 300, 1000)
 
 
 def streets(rng: np.random.Generator) -> tuple[np.ndarray, csr_matrix, csr_matrix]:
@@ -67,15 +60,15 @@ def matrices(
     return np.ceil(lengths), np.ceil(times[:, stops])
 
 
-def written(out: Path, size: int, timed: bool, seed: int) -> ProblemInstance:
-    """Write an instance, and return it as the command reads it."""
-    rng = np.random.default_rng([seed, size])
+def written(out: Path, size: int, timed: bool, draw: int) -> str:
+    """Write an instance, and return the table's name with the options that it needs."""
+    rng = np.random.default_rng([draw, size])
     places, metres, seconds = streets(rng)
     _, part = connected_components(seconds, connection="strong")
     inside = np.flatnonzero(part == np.bincount(part).argmax())
     stops = rng.choice(inside, size + 1, replace=False)
     far, took = matrices(metres, seconds, stops)
-    name = out / f"streets-{'vrptw' if timed else 'cvrp'}-{size}"
+    name = out / f"streets-{'vrptw' if timed else 'cvrp'}-{size}-{draw}"
     lines = ["name,x,y,demand" + ",ready,due,service" * timed]
     for place, (x, y) in enumerate(places[stops].round(1).tolist()):
         line = f"s{place},{x},{y},{rng.integers(1, 10) if place else 0}"
@@ -87,50 +80,19 @@ def written(out: Path, size: int, timed: bool, seed: int) -> ProblemInstance:
     name.with_suffix(".csv").write_text("\n".join(lines) + "\n")
     for kind, ways in (("metres", far), ("seconds", took)):
         np.save(f"{name}-{kind}.npy", ways)
-    return api.read(
-        name.with_suffix(".csv"),
-        capacity=100,
-        matrix=f"{name}-metres.npy",
-        durations=f"{name}-seconds.npy",
-        max_duration=None if timed else 14_400.0,
-    )
-
-
-def checked(found: ProblemInstance, routes: tuple[tuple[int, ...], ...]) -> float:
-    """Return the cost of a solution that is feasible to both checkers and costs both the same."""
-    data = found.data
-    theirs = baselines.problem_data(data, data.matrix)
-    solution = Solution(theirs, [[node - 1 for node in route] for route in routes])
-    cost: float = found.problem.cost(data, routes)
-    if found.problem.check(data, routes) or not solution.is_feasible():
-        raise SystemExit(f"{data.name}: not feasible")
-    if CostEvaluator([1], 1, 1).penalised_cost(solution) != cost:
-        raise SystemExit(f"{data.name}: the costs differ")
-    return cost
+    words = [f"{name}.csv", "capacity=100", f"matrix={name}-metres.npy"]
+    words += [f"durations={name}-seconds.npy", *([] if timed else ["max_duration=14400"])]
+    return ",".join(words)
 
 
 def main() -> None:
-    """Make the instances, solve them, and print a table."""
-    out, seed, seconds = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    """Write the instances, and print them as words for ``benchmarks/solve.py``."""
+    out, draws = Path(sys.argv[1]), int(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
-    print(
-        "| instance | asymmetry | specahd | vehicles | repairs/s | PyVRP | vehicles | difference |"
-    )
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for timed in (False, True):
-        for size in SIZES:
-            found = written(out, size, timed, 1)
-            ways = found.data.matrix
-            apart = np.abs(ways - ways.T).sum() / ways.sum()
-            ours = api.solve(found, seconds, seed=seed)
-            theirs = baselines.pyvrp(found.data, 1, seed, seconds=seconds)
-            mine, other = checked(found, ours.data), checked(found, theirs)
-            rate = ours.statistics()["repairs_per_second"]
-            print(
-                f"| {found.name} | {apart:.0%} | {mine:,.0f} | {len(ours.routes)} | {rate:,} "
-                f"| {other:,.0f} | {len(theirs)} | {mine / other - 1:+.2%} |",
-                flush=True,
-            )
+        for size in map(int, sys.argv[3:]):
+            for draw in range(1, draws + 1):
+                print(written(out, size, timed, draw))
 
 
 if __name__ == "__main__":

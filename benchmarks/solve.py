@@ -5,12 +5,18 @@ are there (``pip install ortools elkai``).
 
 For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent of the capacity).
 
+A file may have options, as in ``RC101.txt,vehicles=15``: those of :func:`specahd.api.read`, the
+problem's ``convention``, the best cost ``known``, and for ``prizes`` a share: one customer in five
+must be served, and the prize of each other one is its way from the depot and back times a number
+drawn from [0, share). PyVRP checks solutions with such fields too.
+
 SEEDS is a list like 0,1,2. Each solver has one core and the same seconds, one run after the
 other; the costs are recomputed by the checker. OUT receives one line for each run and is read
 again: a run that is there is not made twice. A line is a row of an evaluation without steps, with
 the cost over time where the solver tells it. At the end stands a table of median gaps to
-bks.csv, which lies beside the folders of the instances. With ``CHECKPOINT=DIR``, or ``evolved``, in
-the environment the programs of that checkpoint run too.
+``known`` or to bks.csv, which lies beside the folders of the instances, or else to the cheapest
+solution here. With ``CHECKPOINT=DIR``, or ``evolved``, in the environment the programs of that
+checkpoint run too.
 """
 
 import json
@@ -57,6 +63,8 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
     pieces = cut(given.data.demands, given.data.capacity) if split else ()
     data = pyvrp_data(given.data.at(*pieces) if split else given.data)
     result = library.solve(data, MaxRuntime(seconds), seed=seed, display=False)
+    if not result.is_feasible():
+        return None, {}
     routes = [
         tuple(each.idx + 1 for each in route if each.is_client()) for route in result.best.routes()
     ]
@@ -128,23 +136,59 @@ def lkh(given: Any, seconds: float, seed: int) -> Any:
     return [elkai.DistanceMatrix(matrix.tolist()).solve_tsp(runs=1)[:-1]], {}
 
 
+_OF_TABLES = ("capacity", "matrix", "durations", "speed")
+"""Options without which a table is no instance."""
+
+
 def distance_matrix(instance: Any, who: str) -> Any:
     """Return all distances of an instance."""
     return whole_matrix(instance.coords, instance.convention, instance.matrix, who)
 
 
-def solvers(problem: str) -> dict[str, Any]:
-    """Return the solvers of a problem by name."""
-    found: dict[str, Any] = {"written by hand": engine}
+def solvers(given: Any) -> dict[str, Any]:
+    """Return the solvers of an instance by name."""
+    problem, found = given.problem.name, {"written by hand": engine}
     if problem != "tsp":
         found["PyVRP"] = pyvrp
-    if problem in ("tsp", "cvrp") and find_spec("ortools"):
+    plain = not getattr(given.data, "limited", False)
+    if problem in ("tsp", "cvrp") and plain and find_spec("ortools"):
         found["OR-Tools"] = or_tools
     if problem == "tsp" and find_spec("elkai"):
         found["LKH"] = lkh
     if checkpoint := os.environ.get("CHECKPOINT"):
         found["evolved"] = partial(engine, checkpoint=checkpoint)
     return found
+
+
+def read(word: str) -> tuple[Any, str, published.BestKnown | None]:
+    """Return the instance of FILE or FILE,NAME=VALUE,…, its name in rows, and its best cost."""
+    path, *words = word.split(",")
+    file, options = Path(path), dict(each.split("=", 1) for each in words)
+    if not options:
+        given = api.read(file)
+        return given, file.stem, best_known(given, file)
+    cost, problem = options.pop("known", None), None
+    if convention := options.pop("convention", None):
+        problem = api.make_problem(api.read(file).problem.name, convention=convention)
+    shown = [f"{name}={value}" for name, value in options.items() if name not in _OF_TABLES]
+    typed: dict[str, Any] = {
+        name: value if name in ("matrix", "durations") else json.loads(value)
+        for name, value in options.items()
+    }
+    if share := typed.pop("prizes", None):
+        typed["prizes"] = prizes(api.read(file, problem, **typed).data, share)
+    known = cost and published.BestKnown(file.parent.name, float(cost), convention or "", True)
+    return api.read(file, problem, **typed), " ".join([file.stem, *shown]), known or None
+
+
+def prizes(data: VehicleInstance, share: float) -> list[float | None]:
+    """Return whole prizes in proportion to ways; the draw depends on the share alone."""
+    nodes = np.arange(1, data.size + 1)
+    ways = (data.between(0, nodes) + data.between(nodes, 0)) / data.parts
+    generator = np.random.default_rng(round(100 * share))
+    drawn = np.round(ways * generator.uniform(0, share, data.size)).tolist()
+    must = generator.random(data.size) < 0.2
+    return [None if each else prize for prize, each in zip(drawn, must, strict=True)]
 
 
 def best_known(given: Any, file: Path) -> published.BestKnown:
@@ -166,6 +210,20 @@ def checked_cost(given: Any, routes: Any) -> float:
     return float(given.problem.cost(given.data, solution))
 
 
+def second_opinion(given: Any, routes: Any, cost: float) -> dict[str, Any]:
+    """Return whether PyVRP finds routes feasible, where fields are set; the costs are equal."""
+    from pyvrp import CostEvaluator, Solution
+
+    if routes is None or not getattr(given.data, "limited", False):
+        return {}
+    theirs = pyvrp_data(given.data)
+    told = Solution(theirs, [[node - 1 for node in route] for route in routes])
+    unit = theirs.distance_matrix(0)[0, 1] / given.data.between(0, 1) * given.data.parts
+    found = CostEvaluator([1], 1, 1).penalised_cost(told) / unit
+    assert math.isclose(found, cost, rel_tol=1e-4), (given.name, found, cost)
+    return {"pyvrp_feasible": told.is_feasible()}
+
+
 def main(out: str, seconds: str, seeds: str, *files: str) -> None:
     """Make the runs that are missing, and print the table."""
     done = {}
@@ -173,12 +231,11 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
         rows = map(json.loads, Path(out).read_text(encoding="utf-8").splitlines())
         done = {(row["instance"], row["solver"], row["seed"]): row for row in rows}
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    for file in map(Path, files):
-        given = api.read(file)
-        known = best_known(given, file)
+    for word in files:
+        given, called, known = read(word)
         for seed in map(int, seeds.split(",")):
-            for name, solve in solvers(given.problem.name).items():
-                if (file.stem, name, seed) in done:
+            for name, solve in solvers(given).items():
+                if (called, name, seed) in done:
                     continue
                 began = time.perf_counter()
                 routes, told = solve(given, float(seconds), seed)
@@ -189,7 +246,7 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
                 row = {
                     **begun,
                     **published.published_fields(known, found, begun["baseline_cost"]),
-                    "instance": file.stem,
+                    "instance": called,
                     "solver": name,
                     "seed": seed,
                     "seconds": float(seconds),
@@ -197,10 +254,12 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
                     "cost": found,
                     "status": "T" if found is None else "ok",
                     "repairs": 0,
+                    **second_opinion(given, routes, cost),
                     **told,
                 }
-                row["improvement"] = None if found is None else 1.0 - cost / row["baseline_cost"]
-                done[file.stem, name, seed] = row
+                if found is not None and row["baseline_cost"] is not None:
+                    row["improvement"] = 1.0 - cost / row["baseline_cost"]
+                done[called, name, seed] = row
                 with Path(out).open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(row) + "\n")
                 print(row, flush=True)
@@ -211,7 +270,9 @@ def beginning(given: Any) -> dict[str, Any]:
     """Return what a row of an evaluation says before anything is solved: the construction."""
     problem, data = given.problem, given.data
     name = problem.construction_of(data)
-    cost = problem.cost(data, problem.baseline(data, name))
+    # Constructions know no limits and prices.
+    limited = getattr(data, "limited", False)
+    cost = None if limited else problem.cost(data, problem.baseline(data, name))
     return {
         "problem": problem.name,
         "size": data.size,
@@ -219,22 +280,35 @@ def beginning(given: Any) -> dict[str, Any]:
         "baseline_cost": cost,
         # What checked_cost refuses ends the benchmark.
         "feasible": True,
+        "improvement": None,
         "steps": [],
     }
 
 
 def table(done: dict[Any, Any]) -> None:
-    """Print the median gap over the seeds, by instance and solver."""
+    """Print the median gap over the seeds, by instance and solver, and its mean."""
     names = list(dict.fromkeys(name for _, name, _ in done))
     print("| instance | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 1) + "|")
+    gaps: dict[str, list[float]] = {name: [] for name in names}
     for instance in dict.fromkeys(instance for instance, _, _ in done):
+        costs = {
+            name: [row["cost"] for key, row in done.items() if key[:2] == (instance, name)]
+            for name in names
+        }
+        found = [cost for each in costs.values() for cost in each if cost is not None]
+        [known] = {row["best_known"] for key, row in done.items() if key[0] == instance}
         cells = []
         for name in names:
-            rows = [row for key, row in done.items() if key[:2] == (instance, name)]
-            gaps = [row["gap"] for row in rows if row["gap"] is not None]
-            cells.append(f"{statistics.median(gaps):+.2%} ({len(gaps)})" if gaps else "")
+            solved = [cost for cost in costs[name] if cost is not None]
+            if solved:
+                gaps[name].append(statistics.median(solved) / (known or min(found)) - 1)
+            cells.append(f"{gaps[name][-1]:+.2%} ({len(solved)})" if solved else "")
         print(f"| {instance} | " + " | ".join(cells) + " |")
+    means = (
+        f"{statistics.mean(each):+.2%} ({len(each)})" if each else "" for each in gaps.values()
+    )
+    print("| mean | " + " | ".join(means) + " |")
 
 
 if __name__ == "__main__":
