@@ -35,7 +35,7 @@ class Family:
         Whether several processes can share the routes, because no two routes have a customer in
         common.
     exchanges
-        Returns the number of exchanges of tails that are tried for each group.
+        Returns the number of exchanges of tails or runs that are tried for each group.
     evolved
         Returns whether the checkpoint that ships with specahd is better on an instance than the
         hand-written programs (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md); None if the

@@ -86,7 +86,7 @@ class SandboxedEngine:
     slice_repairs, slice_seconds
         The length of one slice, for a limit of repairs and for a limit of time.
     exchanges
-        The number of exchanges of tails that are tried for each group; 0 unless it is set.
+        The number of exchanges of tails or runs that are tried for each group; 0 unless it is set.
     """
 
     slice_repairs = SLICE_REPAIRS

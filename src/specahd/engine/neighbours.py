@@ -8,6 +8,8 @@ from specahd.routing.geometry import Convention, distances
 
 _ENTRIES = 1 << 20
 """Number of neighbours that are looked up at a time, which bounds the temporary memory."""
+PLACES = 10
+"""Number of a node's nearest nodes in each direction, next to which it may be inserted."""
 
 
 def nearest_neighbours(
@@ -66,6 +68,26 @@ def nearest_neighbours(
         neighbours[rows] = np.take_along_axis(found, order, 1)
         neighbour_distances[rows] = np.take_along_axis(measured, order, 1)
     return neighbours, neighbour_distances
+
+
+def directed_neighbours(matrix: FloatArray, count: int) -> IntArray:
+    """Return the nodes with the shortest ways to each node, and those with the shortest from it.
+
+    Returns
+    -------
+    Shape (2, n, min(count, n - 1)), nearest first. Of equal ways, that of the lower index comes
+    first.
+    """
+    size = len(matrix)
+    count = min(count, size - 1)
+    neighbours = np.empty((2, size, count), np.int64)
+    for rows in np.array_split(np.arange(size), 1 + size * size // _ENTRIES):
+        for lists, ways in zip(neighbours, (matrix[:, rows].T, matrix[rows]), strict=True):
+            found = _others(np.argpartition(ways, count, axis=1)[:, : count + 1], rows)
+            found.sort(axis=1)
+            order = np.argsort(np.take_along_axis(ways, found, 1), axis=1, kind="stable")
+            lists[rows] = np.take_along_axis(found, order, 1)
+    return neighbours
 
 
 def _others(found: IntArray, rows: IntArray) -> IntArray:

@@ -51,7 +51,7 @@ class Order:
     part
         Whether the routes are only some of a solution's.
     exchanges
-        The number of exchanges of tails that are tried for each group (VRPTW).
+        The number of exchanges of tails (VRPTW) or runs (directed tours) tried for each group.
     """
 
     seed: int

@@ -11,13 +11,14 @@ from typing import Any
 
 from numba.extending import overload
 
-from specahd.engine import capacitated, deliveries, timed, tours
+from specahd.engine import capacitated, deliveries, directed_tours, timed, tours
 
 FAMILIES: dict[type, ModuleType] = {
     capacitated.Loads: capacitated,
     timed.Times: timed,
     deliveries.Parts: deliveries,
     tours.Tour: tours,
+    directed_tours.DirectedTour: directed_tours,
 }
 """The families by the type of a state's ``own``; a problem of another family adds its own."""
 
@@ -157,7 +158,7 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
 
 @_of_family
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
-    """Try ``tries`` exchanges of the tails of two routes, accepted at a temperature."""
+    """Try exchanges of the tails of two routes, or of two runs of a tour, at a temperature."""
     raise NotImplementedError
 
 

@@ -51,13 +51,15 @@ class Tour(NamedTuple):
     places: int
 
 
-def state_for(tour: IntArray, instance: Instance, places: int, seed: int) -> State:
+def state_for(tour: IntArray, instance: Instance, own: Any, seed: int) -> State:
     """Return the state that begins at a tour.
 
     Parameters
     ----------
     tour
         All nodes but 0, in the order in which they follow it.
+    own
+        The fields of this kind of tour.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def state_for(tour: IntArray, instance: Instance, places: int, seed: int) -> Sta
     nodes = np.zeros((size, 2), np.int32)
     edges = np.zeros(size)
     cost = _load_tour(tour, nodes, edges, instance.distances)
-    nothing, own = np.zeros(0, np.int64), Tour(places)
+    nothing = np.zeros(0, np.int64)
     used = np.arange(size)
     return begun(instance, nodes, edges, nothing, nothing, 0, used, cost, seed, own)
 

@@ -294,13 +294,18 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
         The block would not fit; nothing was allocated.
     ConfigError
         An instance has limits or prices of vehicles, or stops that may or must be left out, which
-        programs do not see.
+        programs do not see; or directed ways, which those of regions do not.
     """
     instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
     for case in cases:
         if getattr(case.instance, "limited", False):
             raise _limited_error(case.instance)
+        if getattr(case.instance, "directed", False) and not operator.repairs_per_customer:
+            raise ConfigError(
+                f"{case.instance.name} has ways that differ from the ways back, expected "
+                "repair=insertion: other programs take distances as symmetric."
+            )
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
     for index, instance in enumerate(instances):
         operator.fill(problem, instance, shared.writable(index))

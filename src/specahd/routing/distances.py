@@ -29,6 +29,9 @@ MATRIX, CONVENTION = "distance_matrix", "convention"
 DURATIONS = "durations"
 """Name of the array of travel times, where ways differ from ways back or from times."""
 
+DIRECTED = "directed_neighbours"
+"""Name of the array with the nearest nodes in each direction, of a tour on directed ways."""
+
 _CONVENTIONS = tuple(Convention)
 _MOST_ENTRIES = 1 << 25
 """Most entries of a part that is returned as one array: 256 MiB."""

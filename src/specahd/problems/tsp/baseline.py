@@ -4,14 +4,15 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 
 from specahd.core.loop_cache import njit
-from specahd.engine.neighbours import nearest_neighbours
+from specahd.engine.neighbours import directed_neighbours, nearest_neighbours
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.geometry import Convention, along_curve
-from specahd.routing.kernels.distances import Distances, distances_of, leg_length
+from specahd.routing.kernels.distances import Distances, distances_of, leg_length, whole_matrix
 
 NEIGHBOURS = 10
 """Number of neighbours of each node that ``greedy`` considers first."""
@@ -60,8 +61,11 @@ def greedy(instance: TSPInstance) -> Solution:
 
     At first only edges to the :data:`NEIGHBOURS` nearest are tried. While paths
     are left, the same is done again among the ends of the paths, so the whole
-    takes O(n log n). Ties go to the lower indices.
+    takes O(n log n). Ties go to the lower indices. Where ways are directed, it takes ways, and
+    paths have a first and a last node.
     """
+    if instance.matrix is not None and instance.directed:
+        return _greedy_ways(instance.matrix)
     neighbours = np.full((instance.size, 2), -1)
     other_end = np.arange(instance.size)
     # Otherwise many nodes at one place would all have the same few neighbours.
@@ -81,6 +85,69 @@ def greedy(instance: TSPInstance) -> Solution:
     return tuple(walk(neighbours).tolist())
 
 
+def _greedy_ways(matrix: FloatArray) -> Solution:
+    """Return the tour of the shortest ways first.
+
+    Node i is a pair of nodes that are joined: i, from which a way leaves, and n + i, at which one
+    arrives. Ways are then edges between the two halves, as :func:`join_fragments` takes them.
+    """
+    size = len(matrix)
+    nodes = np.arange(size)
+    other_end = np.concatenate((size + nodes, nodes))
+    neighbours = np.stack((other_end, np.full(2 * size, -1)), axis=1)
+    lasts = firsts = nodes
+    paths = size
+    while paths > 1:
+        ways = matrix[np.ix_(lasts, firsts)]
+        ranks = np.argsort(ways, axis=1, kind="stable")[:, : NEIGHBOURS + 1]
+        starts, ends = np.repeat(lasts, ranks.shape[1]), size + firsts[ranks.ravel()]
+        # Of two or more first nodes, one is not that of the same path.
+        apart = other_end[starts] != ends
+        starts, ends = starts[apart], ends[apart]
+        order = np.argsort(matrix[starts, ends - size], kind="stable")
+        paths -= join_fragments(starts[order], ends[order], neighbours, other_end)
+        lasts, firsts = (np.flatnonzero(half[:, 1] < 0) for half in np.split(neighbours, 2))
+    path = walk(neighbours)
+    # It begins where the last way would leave.
+    return tuple(path[path < size][::-1].tolist())
+
+
+def patching(instance: TSPInstance) -> Solution:
+    """Join the cycles of the cheapest assignment of a following node to each node.
+
+    The smallest cycle is joined to another one where that costs least, until one is left. Good
+    where ways differ much from the ways back. O(n^3), with a matrix.
+
+    Reference: R. M. Karp, SIAM Journal on Computing 8 (1979), 561-573.
+    """
+    who = f"The baseline patching of {instance.name}"
+    ways = whole_matrix(instance.coords, instance.convention, instance.matrix, who, 2).copy()
+    np.fill_diagonal(ways, np.inf)
+    following = linear_sum_assignment(ways)[1]
+    cycle = np.full(instance.size, -1)
+    for start in range(instance.size):
+        node = start
+        while cycle[node] < 0:
+            cycle[node] = start
+            node = following[node]
+    sizes = np.bincount(cycle)
+    while np.count_nonzero(sizes) > 1:
+        joined = int(np.argmin(np.where(sizes, sizes, instance.size)))
+        own, others = np.flatnonzero(cycle == joined), np.flatnonzero(cycle != joined)
+        added = ways[np.ix_(own, following[others])] + ways[np.ix_(others, following[own])].T
+        added -= ways[own, following[own]][:, None] + ways[others, following[others]]
+        place, other_place = np.unravel_index(np.argmin(added), added.shape)
+        node, other = own[place], others[other_place]
+        following[[node, other]] = following[[other, node]]
+        sizes[cycle[other]] += sizes[joined]
+        sizes[joined] = 0
+        cycle[own] = cycle[other]
+    tour = [0]
+    while len(tour) < instance.size:
+        tour.append(int(following[tour[-1]]))
+    return tuple(tour)
+
+
 def space_filling(instance: TSPInstance) -> Solution:
     """Visit the nodes in the order of a Hilbert curve through their square.
 
@@ -91,8 +158,15 @@ def space_filling(instance: TSPInstance) -> Solution:
 
 
 def two_opt(instance: TSPInstance) -> Solution:
-    """Improve the tour of ``greedy`` by 2-opt and Or-opt among the nearest neighbours."""
+    """Improve the tour of ``greedy`` by 2-opt and Or-opt among the nearest neighbours.
+
+    Where ways are directed, nothing is turned round: runs of nodes are moved as they stand.
+    """
     tour = np.array(greedy(instance), np.int64)
+    if instance.matrix is not None and instance.directed:
+        both = directed_neighbours(instance.matrix, NEIGHBOURS)
+        improve_tour(instance.matrix, both, tour, LONGEST_TURN)
+        return tuple(tour.tolist())
     count = min(MOVE_NEIGHBOURS, instance.size - 1)
     near, _ = nearest_neighbours(
         instance.coords, instance.convention, instance.matrix, count, depot=False
@@ -307,6 +381,8 @@ def walk(neighbours: Any) -> Any:
 
 LONGEST_RUN = 3
 """Most nodes that Or-opt moves together."""
+LONGEST_DIRECTED_RUN = 50
+"""The same number where ways are directed, and nothing is turned round."""
 SMALLEST = 8
 """Fewest nodes of a tour that is improved, so that all nodes of a move differ."""
 _LEAST_GAIN = 1e-9
@@ -320,9 +396,10 @@ def improve_tour(distances: Any, neighbours: Any, tour: Any, longest: int) -> No
     Parameters
     ----------
     neighbours
-        The neighbours of each node, nearest first, shape (n, k).
+        The neighbours of each node, nearest first, shape (n, k). If ways are directed, those of
+        :func:`specahd.engine.neighbours.directed_neighbours`.
     longest
-        Most nodes that one move reverses: on large tours the rare longer reversals would take
+        Most nodes that one move reverses or shifts: on large tours the rare longer moves would take
         most of the time.
     """
     size = len(tour)
@@ -341,9 +418,13 @@ def improve_tour(distances: Any, neighbours: Any, tour: Any, longest: int) -> No
         waiting -= 1
         queued[node] = False
         while True:
-            count = _two_opt(distances, neighbours, tour, place, node, longest, touched)
-            if count == 0:
-                count = _or_opt(distances, neighbours, tour, place, node, longest, touched)
+            # Chosen when this is compiled.
+            if neighbours.ndim == 3:
+                count = _move_run(distances, neighbours, tour, place, node, longest, touched)
+            else:
+                count = _two_opt(distances, neighbours, tour, place, node, longest, touched)
+                if count == 0:
+                    count = _or_opt(distances, neighbours, tour, place, node, longest, touched)
             if count == 0:
                 break
             for index in range(count):
@@ -465,3 +546,57 @@ def _or_opt(
                     touched[3], touched[4], touched[5] = after, other, beyond
                     return 6
     return 0
+
+
+@njit(cache=True, nogil=True)
+def _move_run(
+    distances: Any, neighbours: Any, tour: Any, place: Any, node: int, longest: int, touched: Any
+) -> int:
+    """Move a run that begins or ends at ``node`` behind or before a near node, not reversed."""
+    size = len(tour)
+    for step in (1, -1):
+        far = node
+        for length in range(1, min(LONGEST_DIRECTED_RUN, size - 3) + 1):
+            if length > 1:
+                far = _neighbour(tour, place, far, step)
+            start, end = (node, far) if step == 1 else (far, node)
+            before = _neighbour(tour, place, start, -1)
+            after = _neighbour(tour, place, end, 1)
+            left = leg_length(distances, before, start) + leg_length(distances, end, after)
+            saved = left - leg_length(distances, before, after)
+            for side in range(2):
+                for index in range(neighbours.shape[2]):
+                    near = neighbours[side, start if side == 0 else end, index]
+                    ahead = near if side == 0 else _neighbour(tour, place, near, -1)
+                    behind = _neighbour(tour, place, ahead, 1)
+                    # Nodes from the run to the new place, and from there to the run.
+                    beyond = (place[ahead] - place[end]) % size
+                    within = size - length - beyond
+                    if beyond < 1 or within < 1 or min(beyond, within) > longest:
+                        continue
+                    opened = leg_length(distances, ahead, behind)
+                    gain = saved + opened - leg_length(distances, ahead, start)
+                    gain -= leg_length(distances, end, behind)
+                    if gain <= _LEAST_GAIN * (left + opened):
+                        continue
+                    if beyond <= within:
+                        _swap(tour, place, place[start], length, beyond)
+                    else:
+                        _swap(tour, place, place[behind], within, length)
+                    touched[0], touched[1], touched[2] = start, end, before
+                    touched[3], touched[4], touched[5] = after, ahead, behind
+                    return 6
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _swap(tour: Any, place: Any, first: int, length: int, other: int) -> None:
+    """Exchange two adjacent blocks of ``length`` and ``other`` nodes, at a position ``first``."""
+    size = len(tour)
+    block = np.empty(length + other, np.int64)
+    for index in range(len(block)):
+        block[index] = tour[(first + (index + length) % len(block)) % size]
+    for index in range(len(block)):
+        at = (first + index) % size
+        tour[at] = block[index]
+        place[block[index]] = at

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from specahd.engine import interfaces, tour_strings, tours
+from specahd.engine import directed_tours, interfaces, tour_strings, tours
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
 from specahd.engine.state import DEMANDS, State
 from specahd.routing.base import IntArray
+from specahd.routing.distances import DIRECTED, MATRIX
 
 
 class TourSearch(Search):
@@ -22,10 +23,14 @@ class TourSearch(Search):
         for arrays, _ in Search.examples():
             del arrays[DEMANDS], arrays["capacity"]
             yield arrays, [np.array([2, 1])]
+            if MATRIX in arrays:
+                yield {**arrays, DIRECTED: np.ones((2, 3, 1), np.int64)}, [np.array([2, 1])]
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        places = min(tours.PLACES, arrays["neighbours"].shape[1])
-        return tours.state_for(routes[0], self._instance, places, seed)
+        own: Any = tours.Tour(min(tours.PLACES, arrays["neighbours"].shape[1]))
+        if DIRECTED in arrays:
+            own = directed_tours.fields_for(arrays[DIRECTED])
+        return tours.state_for(routes[0], self._instance, own, seed)
 
     def best_routes(self) -> tuple[IntArray, ...]:
         return (tours.flat_tour(self._state.best),)

@@ -14,7 +14,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import kinds, sol, tsplib
-from specahd.routing.formats.matrix import refuse_directed
+from specahd.routing.formats.matrix import is_directed, refuse_directed
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.tsplib import TSPLIBData
 from specahd.routing.formats.vrplib import VRPLIBData
@@ -39,7 +39,7 @@ class TSPInstance:
     convention
         How distances are measured.
     matrix
-        Distances of an EXPLICIT instance, shape (n, n); else None.
+        Distances of an EXPLICIT instance from row to column, shape (n, n); else None.
     coords_from_scaling
         Whether the file has distances only; ``coords`` are then computed from them.
     fixed_edges
@@ -66,6 +66,11 @@ class TSPInstance:
     def size(self) -> int:
         """Number of nodes."""
         return len(self.coords)
+
+    @cached_property
+    def directed(self) -> bool:
+        """Whether ways differ from the ways back."""
+        return is_directed(self.matrix)
 
     @cached_property
     def centre(self) -> FloatArray:

@@ -15,6 +15,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.options import checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
+from specahd.engine.neighbours import PLACES, directed_neighbours
 from specahd.problems.tsp import baseline, instance
 from specahd.problems.tsp.instance import Solution, TSPInstance, dumps_tour, from_zero, read_tour
 from specahd.routing import distances
@@ -29,6 +30,7 @@ from specahd.routing.base import (
     Validation,
     Violation,
 )
+from specahd.routing.distances import DIRECTED
 from specahd.routing.formats import tsplib
 from specahd.routing.geometry import Convention, path_length
 from specahd.routing.groups import is_consistent, is_vector, nested
@@ -274,7 +276,7 @@ _DESCRIPTORS = {"append": _RUNS, "insertion": _GROUPS, "construct": _RUNS}
 
 
 class TSP(RoutingProblem[TSPInstance, Solution]):
-    """The symmetric travelling salesman problem.
+    """The travelling salesman problem; ways may differ from the ways back.
 
     The size of a region, which is a run of nodes, includes its two anchors.
 
@@ -298,6 +300,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         "greedy": baseline.greedy,
         "space_filling": baseline.space_filling,
         "two_opt": baseline.two_opt,
+        "patching": baseline.patching,
     }
     references: Sequence[str] = ("nearest", "greedy", "space_filling")
     construction = "two_opt"
@@ -308,6 +311,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         neighbours=lambda instance: 24,
         # In passes over a tour, computing a straight distance is faster than a lookup.
         looks_up=False,
+        exchanges=lambda instance: 32 if instance.directed else 0,
     )
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
@@ -370,6 +374,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         self.expect_baseline(name)
         return baseline.with_fixed_edges(instance, self.baselines[name](instance))
 
+    def construction_of(self, instance: TSPInstance) -> str:
+        return "patching" if instance.directed else self.construction
+
     def trivial_solution(self, instance: TSPInstance) -> Solution:
         return tuple(range(instance.size))
 
@@ -377,14 +384,20 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         return self._describe(instance, solution, region)
 
     def layout(self, instance: TSPInstance) -> ArrayLayout:
-        return {
+        found: ArrayLayout = {
             "coords": (np.float64, (instance.size, 2)),
             **distances.layout(instance.size, instance.matrix),
         }
+        if instance.directed:
+            places = min(PLACES, instance.size - 1)
+            return {**found, DIRECTED: (np.int64, (2, instance.size, places))}
+        return found
 
     def fill(self, instance: TSPInstance, arrays: Mapping[str, NDArray[Any]]) -> None:
         arrays["coords"][:] = instance.coords
         fill_block(arrays, instance.coords, instance.convention, instance.matrix)
+        if instance.matrix is not None and instance.directed:
+            arrays[DIRECTED][:] = directed_neighbours(instance.matrix, PLACES)
 
     @property
     def contracts(self) -> ModuleType:

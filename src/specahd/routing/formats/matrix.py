@@ -235,6 +235,11 @@ def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileE
         raise error(place, f"{matrix[place, place]:g} from a stop to itself", "0")
 
 
+def is_directed(matrix: FloatArray | None) -> bool:
+    """Return whether ways differ from the ways back; not without a matrix."""
+    return matrix is not None and not np.array_equal(matrix, matrix.T)
+
+
 def refuse_directed(matrix: FloatArray, path: Path, problem: str) -> None:
     """Refuse ways that differ from the ways back, for a problem that has none.
 
