@@ -192,7 +192,7 @@ def test_a_full_matrix_is_read_row_by_row(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "fields", "rest", "who"),
     [
-        ("TSP", "", "", "a tour"),
+        ("TSP", "", "", "TYPE : TSP, or TYPE : ATSP"),
         ("SDVRP", "CAPACITY : 3\n", DEMANDS, "split deliveries"),
     ],
 )

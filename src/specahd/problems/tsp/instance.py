@@ -14,7 +14,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import kinds, sol, tsplib
-from specahd.routing.formats.matrix import is_directed, refuse_directed
+from specahd.routing.formats.matrix import either_way, is_directed
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.tsplib import TSPLIBData
 from specahd.routing.formats.vrplib import VRPLIBData
@@ -92,8 +92,7 @@ def read(path: Path) -> TSPInstance:
         The file is missing, incomplete, or describes no valid instance.
     """
     data = tsplib.read(path)
-    instance = _instance(data, path)
-    return replace(instance, fixed_edges=data.fixed_edges)
+    return replace(_instance(data), fixed_edges=data.fixed_edges)
 
 
 def from_vrplib(data: VRPLIBData, path: Path) -> TSPInstance:
@@ -106,18 +105,16 @@ def from_vrplib(data: VRPLIBData, path: Path) -> TSPInstance:
     """
     if len(data.demands) < 3:
         raise FileError(f"{path}: holds {len(data.demands)} stops, expected at least 3.")
-    return replace(_instance(data, path), labels=data.labels)
+    return replace(_instance(data), labels=data.labels)
 
 
-def _instance(data: TSPLIBData | VRPLIBData, path: Path) -> TSPInstance:
+def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:
     """Return the instance of a file; missing coordinates come from multidimensional scaling."""
-    if data.matrix is not None:
-        refuse_directed(data.matrix, path, "a tour")
     scaled = data.coords is None
     coords = data.coords
     if coords is None:
         assert data.matrix is not None  # the reader sets one or the other
-        coords = classical_scaling(data.matrix)
+        coords = classical_scaling(either_way(data.matrix))
     return TSPInstance(
         name=data.name,
         coords=coords,

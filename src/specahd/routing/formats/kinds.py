@@ -45,6 +45,7 @@ STOPS = FileKind("this is a table of stops", None, reader="specahd solve reads i
 MATRIX = FileKind("this is a distance matrix", None, reader="specahd solve reads it")
 TYPES = {
     "TSP": FileKind("TYPE is 'TSP'", "TSP"),
+    "ATSP": FileKind("TYPE is 'ATSP'", "TSP"),
     "CVRP": FileKind("TYPE is 'CVRP'", "CVRP"),
     "SDVRP": FileKind("TYPE is 'SDVRP'", "SDVRP"),
     "VRPTW": FileKind("TYPE is 'VRPTW'", "VRPTW"),

@@ -331,11 +331,12 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
             f"({layout}, DIMENSION {size})"
         )
     rows, columns = LAYOUTS[layout](size)
+    # TSPLIB's files hold anything there.
+    numbers[rows == columns] = 0.0
     for place in DISTANCE.outside(numbers):
         raise sections.error(f"EDGE_WEIGHT_SECTION holds {numbers[place]:g}, expected {DISTANCE}")
     matrix = np.zeros((size, size))
     matrix[rows, columns] = numbers
     if layout != "FULL_MATRIX":
         matrix[columns, rows] = numbers
-    np.fill_diagonal(matrix, 0.0)
     return matrix

@@ -64,6 +64,11 @@ class Sections:
     layout
         The allowed fields and sections.
 
+    Attributes
+    ----------
+    kind
+        The TYPE, one of the layout's.
+
     Raises
     ------
     FileError
@@ -80,7 +85,8 @@ class Sections:
         self._parse(text)
         # In some files, a person's name follows the type: "TSP (M.~Hofmeister)".
         kind = next(iter(self._field("TYPE").split()), "")
-        if kind.upper() not in layout.types:
+        self.kind = kind.upper()
+        if self.kind not in layout.types:
             raise self.error(f"TYPE is {kind[:40]!r}, expected {layout.types[0]}")
         self._refuse_unknown("the fields", self.fields, (*_FIELDS, *layout.fields))
         self._refuse_unknown("the sections", self._tokens, layout.sections)

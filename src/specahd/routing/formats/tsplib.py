@@ -1,4 +1,4 @@
-"""TSPLIB text files of symmetric travelling salesman problems: instances and tours.
+"""TSPLIB text files of travelling salesman problems: instances and tours.
 
 Reference: G. Reinelt, TSPLIB 95, University of Heidelberg, 1995.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from specahd.routing.base import FloatArray
-from specahd.routing.formats.matrix import read_matrix
+from specahd.routing.formats.matrix import is_directed, read_matrix, refuse_directed
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.vrplib import (
@@ -23,8 +23,10 @@ from specahd.routing.formats.vrplib import (
 )
 from specahd.routing.geometry import Convention
 
+DIRECTED = "ATSP"
+"""The TYPE of files whose ways may differ from the ways back."""
 _INSTANCE = Layout(
-    types=("TSP",),
+    types=("TSP", DIRECTED),
     sections=(
         "NODE_COORD_SECTION",
         "EDGE_WEIGHT_SECTION",
@@ -44,8 +46,9 @@ class TSPLIBData:
     coords
         Shape (n, 2); None when an EXPLICIT file gives none. Those of GEO are
         latitudes and longitudes in degrees and minutes (DDD.MM).
-    weights
-        Symmetric, shape (n, n), of EXPLICIT files only.
+    matrix
+        Distances of EXPLICIT files only, from row to column, shape (n, n); symmetric unless the
+        TYPE is ATSP.
     fixed_edges
         Pairs of nodes that must be neighbours in the tour.
     """
@@ -59,7 +62,7 @@ class TSPLIBData:
 
 
 def read(path: Path) -> TSPLIBData:
-    """Read a file whose TYPE is ``TSP``.
+    """Read a file whose TYPE is ``TSP`` or ``ATSP``.
 
     DISPLAY_DATA_SECTION is ignored: it holds the positions of the nodes on a
     drawing, which do not affect distances.
@@ -80,6 +83,11 @@ def read(path: Path) -> TSPLIBData:
         raise sections.error(f"DIMENSION is {dimension}, expected at least 3")
     convention = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
     weights = read_matrix(sections, dimension, convention)
+    directed = sections.kind == DIRECTED
+    if weights is not None and not directed:
+        refuse_directed(weights, path, f"TYPE : TSP, or TYPE : {DIRECTED}")
+    if directed and "FIXED_EDGES_SECTION" in sections:
+        raise sections.error(f"FIXED_EDGES_SECTION stands in an {DIRECTED}, expected TYPE TSP")
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
         coords = coordinates(sections, dimension)
@@ -133,7 +141,8 @@ def dumps(data: TSPLIBData) -> str:
         lines.append(f"COMMENT : {data.comment}")
     points = data.coords if data.matrix is None else data.matrix
     size = 0 if points is None else len(points)
-    lines += ["TYPE : TSP", f"DIMENSION : {size}", f"EDGE_WEIGHT_TYPE : {data.convention}"]
+    kind = DIRECTED if is_directed(data.matrix) else "TSP"
+    lines += [f"TYPE : {kind}", f"DIMENSION : {size}", f"EDGE_WEIGHT_TYPE : {data.convention}"]
     lines += distance_lines(data.matrix, data.coords)
     if data.fixed_edges:
         lines.append("FIXED_EDGES_SECTION")
