@@ -4,7 +4,8 @@ A grid of 60 by 60 crossings with shifted places has main roads (14 m/s), street
 seven in ten are one-way, and holes. Stops are crossings. A way is the fastest one, as a road
 service answers it: its seconds and its metres are two matrices, both whole numbers. Of each number
 of stops there are DRAWS instances with a shift of four hours (CVRP), and as many with windows of
-two hours for half of the stops (VRPTW). What is printed are words of ``benchmarks/solve.py``.
+two hours for half of the stops (VRPTW). What is printed are words of ``benchmarks/solve.py``; the
+metres of the former are ATSP files too.
 """
 
 import sys
@@ -13,6 +14,9 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
+
+from specahd.routing.formats.tsplib import TSPLIBData, dumps
+from specahd.routing.geometry import Convention
 
 SIDE, BLOCK = 60, 120.0
 
@@ -78,6 +82,9 @@ def written(out: Path, size: int, timed: bool, draw: int) -> str:
             line += f",{window},180" if place else ",0,36000,0"
         lines.append(line)
     name.with_suffix(".csv").write_text("\n".join(lines) + "\n")
+    if not timed:
+        tour = TSPLIBData(f"streets-tsp-{size}-{draw}", "", Convention.EXPLICIT, None, far)
+        (out / f"{tour.name}.atsp").write_text(dumps(tour))
     for kind, ways in (("metres", far), ("seconds", took)):
         np.save(f"{name}-{kind}.npy", ways)
     words = [f"{name}.csv", "capacity=100", f"matrix={name}-metres.npy"]

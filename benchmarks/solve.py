@@ -1,7 +1,7 @@
 """The engine beside others at equal time: ``python benchmarks/solve.py OUT SECONDS SEEDS FILE …``.
 
-The others are PyVRP, but for the TSP; for TSP and CVRP OR-Tools, and for the TSP LKH, where they
-are there (``pip install ortools elkai``).
+The others are PyVRP, of the TSP only where ways are directed; for TSP and CVRP OR-Tools, and for
+the TSP LKH, where they are there (``pip install ortools elkai``).
 
 For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent of the capacity).
 
@@ -55,13 +55,14 @@ def pyvrp_data(instance: VehicleInstance) -> Any:
 
 
 def pyvrp(given: Any, seconds: float, seed: int) -> Any:
-    """Return PyVRP's solution; its model is built before the time runs."""
+    """Return PyVRP's solution, of a TSP with one vehicle; its model is built before."""
     import pyvrp as library
     from pyvrp.stop import MaxRuntime
 
     split = given.problem.name == "sdvrp"
     pieces = cut(given.data.demands, given.data.capacity) if split else ()
-    data = pyvrp_data(given.data.at(*pieces) if split else given.data)
+    tour = given.problem.name == "tsp"
+    data = pyvrp_data(given.data.at(*pieces) if split else one_vehicle(given.data))
     result = library.solve(data, MaxRuntime(seconds), seed=seed, display=False)
     if not result.is_feasible():
         return None, {}
@@ -71,7 +72,19 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
     if split:
         owners, demands = pieces
         routes = [joined((int(owners[p]), int(demands[p])) for p in route) for route in routes]
+    if tour:
+        routes = [(0, *route) for route in routes]
     return routes, {"history": history(result.stats, getattr(given.data, "parts", 1))}
+
+
+def one_vehicle(data: Any) -> VehicleInstance:
+    """Return an instance with vehicles itself, and a tour as that of one vehicle without loads."""
+    if isinstance(data, VehicleInstance):
+        return data
+    nothing = np.zeros(data.size, np.int64)
+    return VehicleInstance(
+        data.name, data.coords, nothing, 1, data.convention, data.matrix, fleet=1
+    )
 
 
 def history(stats: Any, parts: int) -> list[list[float]]:
@@ -148,7 +161,7 @@ def distance_matrix(instance: Any, who: str) -> Any:
 def solvers(given: Any) -> dict[str, Any]:
     """Return the solvers of an instance by name."""
     problem, found = given.problem.name, {"written by hand": engine}
-    if problem != "tsp":
+    if problem != "tsp" or given.data.directed:
         found["PyVRP"] = pyvrp
     plain = not getattr(given.data, "limited", False)
     if problem in ("tsp", "cvrp") and plain and find_spec("ortools"):

@@ -24,7 +24,8 @@ from specahd.routing.kernels.distances import leg_length
 LONGEST_RUN = 50
 """Most nodes of a run that is moved."""
 COOLER = 0.1
-"""Temperature of moves of runs, as a share of that of groups."""
+"""Temperature of moves of runs, as a share of that of groups
+(benchmarks/notes/2026-11-29-asymmetric-tours.md)."""
 
 choose_groups = tours.choose_groups
 choose = tours.choose

@@ -311,6 +311,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         neighbours=lambda instance: 24,
         # In passes over a tour, computing a straight distance is faster than a lookup.
         looks_up=False,
+        # benchmarks/notes/2026-11-29-asymmetric-tours.md
         exchanges=lambda instance: 32 if instance.directed else 0,
     )
     endings: Sequence[str] = (".tour", ".sol")

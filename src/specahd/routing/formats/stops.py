@@ -48,7 +48,7 @@ from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
 _DIRECTED = ("CVRP", "VRPTW")
-"""Types whose ways may differ from the ways back and from their times, or be missing."""
+"""Types whose ways may take other times than their distances, or be missing."""
 _MOST_DECIMALS = 6
 NamedArray = tuple[NDArray[Any], Sequence[str] | None]
 _FURTHER_WINDOW = re.compile(r"((ready|due)(_time|_date)?_?[2-9]|(time_)?windows)", re.ASCII)
