@@ -173,6 +173,23 @@ def test_a_fleet_leaves_out_as_few_as_it_can():
     assert report.best == place.cost(((1, 2, 3), (4, 5, 6), (7, 8, 9)))
 
 
+def test_prices_of_customers_left_out_begin_anew_in_each_part_and_end_as_given():
+    coords = np.array([[0, 0], [10, 0], [20, 0], [30, 0]], float)
+    instance = VehicleInstance("few", coords, np.array([0, 1, 1, 1]), 2)
+    place = Place(CVRP(), instance, start=((1, 2),))
+    place.instance = replace(instance, prizes=np.full(4, 1e4))
+    block = {**place.block, FLEET: np.array([1]), PRIZES: place.instance.prizes}
+    place.slice(block=block, repairs=10)
+    search = place.search
+    state, left_out = search._state, 1 + int(np.argmin(search._state.nodes[1:4, links.ROUTE]))
+    state.prizes[:], state.integers[changes.PART] = changes.first_prizes(search._instance), 0
+    found = []
+    for now in (0.01, 0.09, 0.1, 0.11, 0.5):
+        changes.raise_prizes(state, search._instance, now)
+        found.append(state.prizes[left_out])
+    assert found == pytest.approx([61.2, 62.4, 60.0, 61.2, 1e4])
+
+
 def test_a_route_that_a_group_empties_may_be_opened_again_for_it():
     """All others are full."""
     coords = np.array([[0, 0], [10, 0], [20, 0], [0, 10], [0, 20]], float)

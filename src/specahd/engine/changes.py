@@ -15,15 +15,17 @@ CURRENT, BEST = 0, 1
 """Indices of ``costs``."""
 PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
 """Rows of ``upper_inputs``."""
-FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES, LIMITED = range(6)
+FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES, LIMITED, PART = range(7)
 """Indices of ``integers``: the number of free routes, the lengths of both lists of changed nodes,
-where the noise is renewed next, the number of exchanges of tails tried for each group, and whether
-the number of routes is limited."""
-INTEGERS = 6
-RISE, RISING = 0.02, 0.5
+where the noise is renewed next, the number of exchanges of tails tried for each group, whether the
+number of routes is limited, and in which part of the search prices rise."""
+INTEGERS = 7
+RISE = 0.02
 """By how much the price of a customer rises with each pass that leaves it out, as a share of its
-first one, and the share of the search in which prices rise
-(benchmarks/notes/2026-11-28-optional-stops.md)."""
+first one (benchmarks/notes/2026-11-28-optional-stops.md)."""
+PARTS, RISING = 10, 5
+"""Of so many equal parts of a search, the first in which prices rise, each time from the first ones
+(benchmarks/notes/2026-11-29-optional-fields.md)."""
 STAMPS, CHANGES = 0, 1
 """Rows of ``marks``: the pass in which a customer was last in a group; the lists of changes that
 hold a node, as bits."""
@@ -54,7 +56,8 @@ def first_prizes(instance: Any) -> Any:
 def raise_prizes(state: Any, instance: Any, now: float) -> float:
     """Raise the prices of customers that should be served and are not.
 
-    From the middle of the search on, they are the instance's.
+    With each of the first parts of the search they begin anew, so that a search leaves a solution
+    that no change of few customers improves. At the end they are the instance's.
 
     Returns
     -------
@@ -64,20 +67,25 @@ def raise_prizes(state: Any, instance: Any, now: float) -> float:
     step = prizes[0]
     if step <= 0.0:
         return 0.0
+    part = min(RISING, int(now * PARTS))
+    begins = part != state.integers[PART]
+    state.integers[PART] = part
     excess = 0.0
     for customer in range(1, len(prizes)):
         if given[customer] != given[0]:
             continue
         before = prizes[customer]
         left_out = nodes[customer, ROUTE] < 0
-        if now >= RISING:
+        if part == RISING:
             prizes[customer] = given[customer]
+        elif begins:
+            prizes[customer] = step / RISE
         elif left_out:
             prizes[customer] += step
         if left_out:
             costs[CURRENT] += prizes[customer] - before
             excess += prizes[customer] - given[customer]
-    if now >= RISING:
+    if part == RISING:
         prizes[0] = 0.0
     return excess
 
