@@ -17,6 +17,7 @@ from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.baselines import problem_data
 from specahd.routing.vehicles.fleet import relaxed
 from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.solve import main as command
 
 HOURS = 3600
 
@@ -219,3 +220,73 @@ def test_the_baseline_of_pyvrp_knows_the_limits_too(stops):
     found = api.read(stops[0], capacity=20, max_distance=3200.0, fixed_cost=100.0)
     solution = found.problem.baseline(found.data, "pyvrp")
     assert found.problem.check(found.data, solution) == ()
+
+
+FLEET = "name,count,capacity,fixed_cost,cost_per_distance\nvan,6,20,50,0.6\ntruck,,45,200,1.1\n"
+
+
+def test_a_table_of_types_is_an_option_of_the_command(stops, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fleet.csv").write_text(FLEET)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["solve", f"instance={stops[0]}", "fleet=fleet.csv", "repairs=20000", "out=a.json,a.sol"],
+    )
+    assert command() == 0
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert len(record["types"]) == record["vehicles"] == len(record["routes"])
+    assert 1 <= record["types"].count("van") <= 6
+    assert record["unserved"] == []
+    assert f"Types: {', '.join(record['types'])}\n" in (tmp_path / "a.sol").read_text()
+    assert "fleet.csv" in record["inputs"]["sha256"]
+    monkeypatch.setattr("sys.argv", ["solve", f"instance={stops[0]}", "fleet=a.json"])
+    assert command() == 2
+    assert "a.json" in capsys.readouterr().err
+
+
+def test_all_outputs_name_the_type_of_each_route(tmp_path):
+    (tmp_path / "fleet.csv").write_text(
+        "name;count;capacity;cost_per_distance;shift_start\nVan <b>;1;2,5;0,5;09:00\nTruck;;6;1;\n"
+    )
+    (tmp_path / "day.csv").write_text(
+        "name,lon,lat,demand,ready,due\ndepot,13.40,52.52,,08:00,16:00\na,13.41,52.52,2,,\n"
+        "b,13.45,52.55,4,,\nc,13.30,52.50,1.5,,\n"
+    )
+    found = api.read(tmp_path / "day.csv", speed=10, fleet=tmp_path / "fleet.csv")
+    assert found.data.capacity == 60
+    solved = api.solve(found, repairs=2000)
+    assert sorted(solved.types) == ["Truck", "Van <b>"]
+    endings = (".sol", ".json", ".csv", ".geojson", ".html")
+    files = {ending: tmp_path / f"out{ending}" for ending in endings}
+    solved.write(*files.values())
+    text = {ending: file.read_text() for ending, file in files.items()}
+    assert json.loads(text[".json"])["types"] == solved.types
+    rows = [line.split(",") for line in text[".csv"].splitlines()]
+    assert rows[0][1] == "type"
+    assert {(row[0], row[1]) for row in rows[1:]} == set(zip("12", solved.types, strict=True))
+    features = json.loads(text[".geojson"])["features"]
+    lines = [each["properties"] for each in features if each["geometry"]["type"] == "LineString"]
+    assert [line["type"] for line in lines] == solved.types
+    assert "(Van &lt;b&gt;)" in text[".html"]
+    assert "<th>type</th>" in text[".html"]
+    # A vehicle of the type leaves in its shift.
+    place = solved.types.index("Van <b>")
+    assert all(row["departure"] >= "09:00" for _, row in solved.visits()[place][:-1])
+    for ending in endings[:-1]:
+        again = api.solve(found, repairs=10, incumbent=files[ending])
+        assert again.incumbent_cost == pytest.approx(solved.cost, rel=1e-12)
+
+
+def test_too_few_vehicles_of_all_types_serve_as_many_stops_as_they_can(stops):
+    fleet = [
+        {"name": "van", "count": 2, "capacity": 20},
+        {"name": "truck", "count": 1, "capacity": 45},
+    ]
+    found = api.read(stops[0], fleet=fleet)
+    with pytest.warns(UserWarning, match=r"\d+ of the stops that must be served are left out"):
+        solved = api.solve(found, repairs=60_000)
+    assert sorted(solved.types) == ["truck", "van", "van"]
+    lightest = np.sort(found.data.demands[1:])
+    most = int((np.cumsum(lightest) <= 85).sum())
+    assert 0 <= 60 - len(solved.unserved) - most + 3 <= 3
+    assert solved.cost == found.problem.cost(found.data, solved.data)

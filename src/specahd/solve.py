@@ -91,10 +91,11 @@ def _instance(config: DictConfig) -> ProblemInstance:
     """
     stated = {name: config[name] for name in ("capacity", "matrix", "durations", "split", "speed")}
     problem = config.problem and instantiate_group(config.problem, "problem")
-    found = read(config.instance, problem, ignore=config.ignore or (), open=config.open, **stated)
-    if config.convention is not None:
-        found = under_convention(found, Path(config.instance), config.convention)
     limits = {each.name: config[each.name] for each in fields(FleetOptions)}
+    found = read(config.instance, problem, ignore=config.ignore or (), **stated, **limits)
+    if config.convention is None:
+        return found
+    found = under_convention(found, Path(config.instance), config.convention)
     return with_fleet(found, FleetOptions(**limits))
 
 

@@ -10,6 +10,7 @@ from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.repair.cases import Case
 from specahd.routing.base import AnyProblem, IntArray
 from specahd.routing.formats.vrplib import TIMED
+from specahd.routing.vehicles.assignment import assign
 from specahd.routing.vehicles.fleet import reduced, relaxed
 from specahd.routing.vehicles.instance import VehicleInstance
 
@@ -69,13 +70,15 @@ def servable(seen: Any) -> tuple[Any, IntArray | None]:
     if getattr(seen, "prizes", None) is None:
         return seen, None
     nodes = np.flatnonzero((seen.prizes > 0) | (np.arange(seen.size + 1) == 0))
-    return replace(seen.at(nodes, seen.demands[nodes]), fleet=None, prizes=None), nodes
+    part = seen.at(nodes, seen.demands[nodes])
+    return replace(part, fleet=None, prizes=None, type_columns={}), nodes
 
 
 def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None) -> Case:
     """Return the case of an instance with the start that was constructed for :func:`servable`.
 
-    If it takes too many vehicles, the routes with the most stops stay.
+    If it takes too many vehicles, the routes with the most stops stay, and those for which there is
+    a type of vehicles.
     """
     if case.instance is data:
         return case
@@ -83,6 +86,9 @@ def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None)
     if nodes is not None:
         routes = [tuple(nodes[list(route)].tolist()) for route in routes]
         routes = tuple(sorted(routes, key=len, reverse=True)[: data.fleet])
+    if getattr(data, "types", None):
+        fits = assign(data, routes).fits.tolist()
+        routes = tuple(route for route, kept in zip(routes, fits, strict=True) if kept)
     missing = data.size - sum(map(len, routes)) if nodes is not None else 0
     source = f"{case.source}, {missing} left out" if missing else case.source
     return Case(data, routes, problem.cost(data, routes), source)

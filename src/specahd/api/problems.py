@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files, find_file
+from specahd.core.display import csv_text
 from specahd.core.errors import CheckpointError, ConfigError, FileError, FileWarning
 from specahd.core.options import accepted_arguments
 from specahd.core.plain import convert
 from specahd.core.settings import FleetOptions, TableOptions
 from specahd.routing.base import AnyProblem
-from specahd.routing.formats import stops
+from specahd.routing.formats import fleet_table, stops
 from specahd.routing.formats.kinds import (
     MATRIX,
     STOP_COLUMNS,
@@ -25,6 +26,7 @@ from specahd.routing.formats.kinds import (
     identify,
     unreadable_error,
 )
+from specahd.routing.formats.rows import Row
 from specahd.routing.formats.text import read_text
 from specahd.routing.vehicles import fleet
 from specahd.routing.vehicles.instance import VehicleInstance
@@ -84,6 +86,10 @@ class DataFrame(Protocol):
 
 Matrix = str | Path | NDArray[Any] | Sequence[Sequence[float]] | DataFrame
 """A file of distances, or the distances."""
+Fleet = str | Path | DataFrame | Sequence[Mapping[str, Any]]
+"""A table of types of vehicles."""
+_FLEET = "fleet"
+"""Name of a fleet without a file in messages."""
 Source = ProblemInstance | str | Path
 """An instance, or the path of its file."""
 _FRAME = "DataFrame"
@@ -186,6 +192,7 @@ def read(
     max_duration: float | None = None,
     open: bool = False,
     prizes: Sequence[float | None] | None = None,
+    fleet: Fleet | None = None,
 ) -> ProblemInstance:
     """Read an instance file; its content determines the problem, unless one is given.
 
@@ -226,6 +233,9 @@ def read(
     prizes
         For each customer in order: what leaving it out adds to the cost; None: it must be served.
         A table of stops may have them in its column ``prize``.
+    fleet
+        The types of vehicles, where they differ: a table with a row for each, as a file, a
+        DataFrame, or a mapping for each with the columns of docs/reference/solve.md.
 
     Raises
     ------
@@ -267,9 +277,11 @@ def read(
     )
     given = make_problem(problem) if isinstance(problem, str) else problem
     text = read_text(path) if frame is None else _table_text(frame)
-    limits = FleetOptions(vehicles, fixed_cost, max_distance, max_duration, open)
-    found = _read(path, text, given, options, arrays, frame is not None, open)
-    return with_fleet(found, limits, prizes)
+    named = None if fleet is None else str(fleet) if isinstance(fleet, str | Path) else _FLEET
+    limits = FleetOptions(vehicles, fixed_cost, max_distance, max_duration, open, named)
+    rows = [] if fleet is None else _fleet_rows(fleet)
+    found = _read(path, text, given, options, arrays, frame is not None, open, rows)
+    return with_fleet(found, limits, prizes, rows)
 
 
 def _read(
@@ -280,6 +292,7 @@ def _read(
     arrays: Mapping[str, stops.NamedArray],
     is_frame: bool,
     open_routes: bool,
+    rows: Sequence[Row],
 ) -> ProblemInstance:
     kind = identify(text)
     if is_frame and kind is not STOPS:
@@ -288,8 +301,11 @@ def _read(
             f"{', '.join(STOP_COLUMNS)}; distances alone are matrix=."
         )
     if kind in _TABLES:
+        capacity = None if options.capacity is not None else fleet_table.largest_capacity(rows)
         given_arrays = arrays.get("matrix"), arrays.get("durations")
-        found, data = stops.read(path, text, options, *given_arrays, open_routes=open_routes)
+        found, data = stops.read(
+            path, text, options, *given_arrays, open_routes=open_routes, capacity=capacity
+        )
         chosen = given or problem_of(found)
         if found not in chosen.types:
             splits = chosen.splits and data.windows is None and data.demands.any()
@@ -325,9 +341,17 @@ def _read(
 
 
 def with_fleet(
-    found: ProblemInstance, options: FleetOptions, prizes: Sequence[float | None] | None = None
+    found: ProblemInstance,
+    options: FleetOptions,
+    prizes: Sequence[float | None] | None = None,
+    rows: Sequence[Row] = (),
 ) -> ProblemInstance:
     """Return an instance with limits and prices of vehicles, and with prizes of customers.
+
+    Parameters
+    ----------
+    rows
+        Those of ``options.fleet``, if they are read.
 
     Raises
     ------
@@ -341,7 +365,24 @@ def with_fleet(
         return found
     if prizes is not None:
         data = fleet.with_prizes(data, prizes)
-    return ProblemInstance(found.problem, fleet.with_fleet(data, options))
+    if options.fleet is not None and not rows:
+        rows = _fleet_rows(options.fleet)
+    return ProblemInstance(found.problem, fleet.with_fleet(data, options, rows))
+
+
+def _fleet_rows(given: Fleet) -> list[Row]:
+    """Return the rows of a table of types of vehicles."""
+    if isinstance(given, str | Path):
+        return fleet_table.read(Path(given), read_text(Path(given)))
+    if isinstance(given, DataFrame):
+        return fleet_table.read(Path(_FLEET), _table_text(given))
+    listed = list(given) if isinstance(given, Sequence) else [given]
+    kinds = [each for each in listed if isinstance(each, Mapping)]
+    if len(kinds) < len(listed):
+        raise ConfigError("Expected fleet to be a table, or a list of a mapping for each type.")
+    columns = list(dict.fromkeys(str(name) for each in kinds for name in each))
+    lines = [["" if each.get(name) is None else each[name] for name in columns] for each in kinds]
+    return fleet_table.read(Path(_FLEET), csv_text([columns, *lines]))
 
 
 def problem_of(kind: str) -> AnyProblem:

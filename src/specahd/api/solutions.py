@@ -92,6 +92,12 @@ class Solution:
         ]
 
     @property
+    def types(self) -> list[str]:
+        """The type of the vehicle of each route; empty where all vehicles are alike."""
+        found = itinerary.types(self.case.instance, self.routes)
+        return [kind.name for kind in found if kind is not None]
+
+    @property
     def unserved(self) -> list[dict[str, Any]]:
         """The stops that are left out: ``name``, ``reason``, and ``prize`` if it has one."""
         return itinerary.unserved(self.case.instance, self.routes)
@@ -102,7 +108,10 @@ class Solution:
 
     def files(self) -> dict[str, str]:
         """Return the texts of the solution's files, by their endings such as ``.sol``."""
-        return dict(self.problem.solution_files(self.name, self.data, self.cost))
+        found = dict(self.problem.solution_files(self.name, self.data, self.cost))
+        if self.types:
+            found[".sol"] += f"Types: {', '.join(self.types)}\n"
+        return found
 
     def record(self) -> dict[str, Any]:
         """Return what the ``.json`` file holds: cost, routes by name, and the stops as in a CSV.
@@ -117,6 +126,8 @@ class Solution:
             "vehicles": len(self.routes),
             "routes": self.named_routes,
         }
+        if self.types:
+            found["types"] = self.types
         if getattr(self.case.instance, "limited", False):
             found["unserved"] = self.unserved
         if self.case.instance.size < LARGEST_MATRIX:

@@ -10,7 +10,7 @@ from specahd.config.cli import resolve_config
 from specahd.core.errors import ConfigError
 from specahd.routing.formats.text import digest
 
-_READ = ("instance", "matrix", "incumbent")
+_READ = ("instance", "matrix", "fleet", "incumbent")
 """Options that name a file to read."""
 
 
@@ -18,7 +18,7 @@ def check_output_path(option: str, config: DictConfig, path: str) -> None:
     """Refuse an output path in a missing folder, or over an input file."""
     if not Path(path).absolute().parent.is_dir():
         raise ConfigError(f"Expected {option} in a folder that is there, got {config[option]}.")
-    for name in _READ[:2]:
+    for name in _READ[:-1]:
         if config[name] is not None and Path(config[name]).resolve() == Path(path).resolve():
             raise ConfigError(f"Expected {option} to leave {name}={config[name]} as it is.")
 

@@ -345,9 +345,17 @@ class FleetOptions:
         None, "the longest time of a route, with service; null: no limit", 1e-6, 1e9
     )
     open: bool = option(False, "whether vehicles do not return to the depot")
+    fleet: str | None = option(
+        None, "a table of types of vehicles (CSV, .xlsx, .parquet); null: all alike"
+    )
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.fleet is not None and self.vehicles is not None:
+            raise ConfigError(
+                "Expected vehicles or fleet, not both: the column count of a fleet says how many "
+                "vehicles of a type there are."
+            )
 
     @property
     def given(self) -> list[str]:

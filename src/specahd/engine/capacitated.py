@@ -20,6 +20,7 @@ from specahd.engine.changes import (
     PRECEDING,
     ROUTE_OF,
 )
+from specahd.engine.fleets import leg
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, OUT, ROUTE
 from specahd.engine.programs import (
@@ -151,7 +152,9 @@ def show(state: Any, instance: Any) -> None:
         upper_inputs[FOLLOWING, node] = behind
         upper_inputs[ROUTE_OF, node] = nodes[node, ROUTE]
         gains[node] = (
-            edges[node, BEFORE] + edges[node, BEHIND] - leg_length(distances, before, behind)
+            edges[node, BEFORE]
+            + edges[node, BEHIND]
+            - leg(state.own, distances, nodes[node, ROUTE], before, behind)
         )
     integers[CHANGED] = 0
 
@@ -169,8 +172,10 @@ def remove(
     customers = len(state.gains) - 1
     ahead = nodes[customer, BEFORE]
     behind = nodes[customer, BEHIND]
-    joined = leg_length(
+    joined = leg(
+        state.own,
         instance.distances,
+        nodes[customer, ROUTE],
         0 if ahead > customers else ahead,
         0 if behind > customers else behind,
     )
@@ -262,10 +267,9 @@ def insert(
     customer: int,
     wanted: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> tuple[int, float]:
-    return 0, put_in(state, scratch, line, customer, instance.demands[customer], chosen, last, cost)
+    return 0, put_in(state, scratch, line, customer, instance.demands[customer], chosen, cost)
 
 
 @inlined
@@ -276,14 +280,14 @@ def put_in(
     node: int,
     load: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> float:
     """Insert a node at the chosen position, and return the new cost."""
     found = scratch.found
-    if last:
-        state.integers[FREE] -= 1
     ahead = scratch.before[chosen]
+    # Only a free route has no customer.
+    if state.nodes[ahead, BEHIND] == ahead:
+        state.integers[FREE] -= 1
     joined = state.edges[ahead, BEHIND]
     distance_before = found[DISTANCE_BEFORE, chosen]
     distance_behind = found[DISTANCE_BEHIND, chosen]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from specahd.core.loop_cache import njit
+from specahd.engine.fleets import note_emptied
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
 
@@ -137,3 +138,4 @@ def free_emptied(state: Any, scratch: Any, removed: int) -> None:
         ):
             free[integers[FREE]] = terminal - first
             integers[FREE] += 1
+            note_emptied(state.own, terminal - first)

@@ -261,7 +261,6 @@ def insert(
     customer: int,
     wanted: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> tuple[int, float]:
     own = state.own
@@ -272,9 +271,8 @@ def insert(
     own.quantities[node] = quantity
     own.more[node] = own.heads[customer]
     own.heads[customer] = node
-    return wanted - quantity, capacitated.put_in(
-        state, scratch, line, node, quantity, chosen, last, cost
-    )
+    cost = capacitated.put_in(state, scratch, line, node, quantity, chosen, cost)
+    return wanted - quantity, cost
 
 
 @inlined

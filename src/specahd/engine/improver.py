@@ -20,6 +20,9 @@ from specahd.sandbox.shared_arrays import SharedArrays
 NAMES = ("select_customer_groups", "select_position")
 """Names of the functions of upper and lower programs."""
 MAX_SIZE = 100
+HOTTER = 3.0
+"""Start temperature with types of vehicles, as a multiple of that without: a change of a type costs
+more than one of an edge (benchmarks/notes/2026-11-29-types-of-vehicles.md)."""
 _CUSTOMERS_PER_SECOND = 50_000
 """Minimum number of customers whose state a process prepares in one second."""
 _REPAIR_SECONDS = 0.002
@@ -110,9 +113,10 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        self._start_temperature, self._end_temperature = temperatures(
-            neighbour_distances, problem.engine.start_temperature
-        )
+        hottest = problem.engine.start_temperature
+        if getattr(instance, "type_columns", None):
+            hottest *= HOTTER
+        self._start_temperature, self._end_temperature = temperatures(neighbour_distances, hottest)
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 

@@ -30,6 +30,7 @@ from specahd.engine.changes import (
     mark,
     raise_prizes,
 )
+from specahd.engine.fleets import number_of_types
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE_NOTED, BEHIND_NOTED, NODE_NOTED, ROUTE
 from specahd.engine.naming import call_upper, next_group
@@ -210,9 +211,8 @@ def _search(
                     if chosen < 0 or chosen >= count:
                         chosen = np.argmin(scratch.found[DETOUR, :count])
                         counts[POSITIONS_MENDED] += 1
-                    last = chosen == count - 1 and integers[FREE] > 0
                     wanted, cost = insert(
-                        state, instance, scratch, lines, customer, wanted, chosen, last, cost
+                        state, instance, scratch, lines, customer, wanted, chosen, cost
                     )
                     lines += 1
                     if cost > allowed:
@@ -264,7 +264,7 @@ def improve(
     given
         The one group of every pass; empty if the upper program chooses the groups.
     """
-    most = 2 * instance.neighbours.shape[1] + 1
+    most = 2 * instance.neighbours.shape[1] + number_of_types(state.own)
     # Customers that were left out join a group.
     size = span.max_size + (MOST_LEFT_OUT if len(instance.prizes) else 0)
     lines = log_lines(state, size)
@@ -289,5 +289,4 @@ def insert_cheapest(order: Any, instance: Any, state: Any, scratch: Any) -> None
     for customer in order:
         count = find_positions(state, instance, scratch, customer, 1, np.inf)
         chosen = np.argmin(scratch.found[DETOUR, :count])
-        last = chosen == count - 1
-        insert(state, instance, scratch, 0, customer, 1, chosen, last, 0.0)
+        insert(state, instance, scratch, 0, customer, 1, chosen, 0.0)

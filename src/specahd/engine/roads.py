@@ -10,8 +10,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
+from specahd.engine.fleets import leg
 from specahd.engine.inlined import inlined
-from specahd.routing.kernels.distances import leg_length
 
 
 def directed(own: Any) -> bool:
@@ -53,9 +53,11 @@ def _without(own: Any) -> bool:
 
 
 @inlined
-def way(own: Any, distances: Any, start: int, end: int, known: float) -> Any:
+def way(own: Any, distances: Any, route: int, start: int, end: int, known: float) -> Any:
     """Return the distance from a customer or the depot, 0, to another, given that of the way back.
+
+    On the route of a type of vehicles, it is what the way costs.
 
     What is given is returned unless ways differ from ways back.
     """
-    return leg_length(distances, start, end) if directed(own) else known
+    return leg(own, distances, route, start, end) if directed(own) else known

@@ -127,7 +127,6 @@ def insert(
     customer: int,
     wanted: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> tuple[int, float]:
     """Insert a customer; return how much of its demand is still missing, and the new cost.
@@ -136,8 +135,8 @@ def insert(
     ----------
     line
         The line of the log that notes the insertion.
-    chosen, last
-        The position, and whether it is the one on a new route.
+    chosen
+        The position.
     cost
         The cost of the solution before.
     """

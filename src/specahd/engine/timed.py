@@ -19,7 +19,24 @@ import numpy as np
 
 from specahd.core.loop_cache import njit
 from specahd.engine import capacitated, interfaces, links
-from specahd.engine.changes import CURRENT, FREE, mark
+from specahd.engine.changes import BEST, CURRENT, FREE, mark
+from specahd.engine.fleets import (
+    Fleet,
+    by_types,
+    capacity_of,
+    in_shift,
+    leg,
+    note_vehicles,
+    nothing,
+    number_of_types,
+    offer,
+    relief,
+    return_vehicle,
+    same_type,
+    set_type,
+    take_vehicle,
+    undo_vehicles,
+)
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE, join
 from specahd.engine.programs import (
@@ -45,6 +62,8 @@ GROUP, TOUCHED, CUSTOMER = range(3)
 COOLER = 0.3
 """Temperature of exchanges, as a share of the temperature of groups
 (benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
+_TYPE_CHANGES = 8
+"""Number of changes of types that are tried in each pass."""
 _MOST = 10.0
 """Detour, in temperatures, above which no exchange is accepted; this avoids the logarithm."""
 
@@ -79,6 +98,8 @@ class Times(NamedTuple):
     durations
         The time from each node to each other one, shape (n + 1, n + 1); None where it equals the
         distance, and ways equal ways back.
+    fleet
+        The types of vehicles; None if all are alike.
     """
 
     ready: Any
@@ -93,6 +114,7 @@ class Times(NamedTuple):
     views: Any
     clock: Any
     durations: Any
+    fleet: Any
 
 
 def times_for(
@@ -101,6 +123,7 @@ def times_for(
     service: FloatArray,
     size: int,
     durations: FloatArray | None = None,
+    fleet: Fleet | None = None,
 ) -> Times:
     """Return the times of ``size`` nodes, none of which is on a route."""
     served = service.copy()
@@ -109,7 +132,7 @@ def times_for(
     return Times(
         *(ready, due, served, np.full(size, ready[0]), np.full(size, due[0])),
         *(stamps, np.zeros((size, 2)), touched, offered),
-        *(np.stack((ready, due, ready, due)), np.zeros(3, np.int64), durations),
+        *(np.stack((ready, due, ready, due)), np.zeros(3, np.int64), durations, fleet),
     )
 
 
@@ -119,11 +142,15 @@ def timed(
     due: FloatArray,
     service: FloatArray,
     durations: FloatArray | None = None,
+    fleet: Fleet | None = None,
 ) -> State:
     """Return a state of routes with their times."""
-    state = state._replace(own=times_for(ready, due, service, len(state.nodes), durations))
+    own = times_for(ready, due, service, len(state.nodes), durations, fleet)
+    state = state._replace(own=own)
     customers = state.nodes[1 : len(ready)]
     for route in np.unique(customers[customers[:, links.ROUTE] >= 0, links.ROUTE]).tolist():
+        if fleet is not None:
+            _drive(state, route, int(fleet.kinds[route]))
         refresh_route(state, route)
     return state
 
@@ -225,7 +252,7 @@ def find_positions(
     )
     found, before = scratch.found, scratch.before
     customers = len(state.gains) - 1
-    room = instance.capacity - instance.demands[customer]
+    demand, capacity = instance.demands[customer], instance.capacity
     depot_distance = instance.depot_distances[customer]
     opens = own.ready[customer]
     closes = own.due[customer]
@@ -233,13 +260,12 @@ def find_positions(
     own.clock[CUSTOMER] += 1
     now = own.clock[CUSTOMER]
     count = 0
-    home_distance = way(own, distances, customer, 0, depot_distance)
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
         route = nodes[near, ROUTE]
         if route < 0:
             continue
-        rest = room - route_loads[route]
+        rest = capacity_of(own, capacity, route) - demand - route_loads[route]
         if rest < 0:
             continue
         near_distance = neighbour_distances[customer, place]
@@ -250,13 +276,13 @@ def find_positions(
             offered[ahead] = now
             leaves = start[ahead]
             if side == 0:
-                distance_before = way(own, distances, near, customer, near_distance)
+                distance_before = way(own, distances, route, near, customer, near_distance)
                 leaves += service[near]
             elif ahead > customers:
-                distance_before = depot_distance
+                distance_before = way(own, distances, route, 0, customer, depot_distance)
             else:
                 distance_before = leg_length(distances, customer, ahead)
-                distance_before = way(own, distances, ahead, customer, distance_before)
+                distance_before = way(own, distances, route, ahead, customer, distance_before)
                 leaves += service[ahead]
             begins = leaves + travel_time(own, ahead, customer, distance_before)
             begins = max(begins, opens)
@@ -264,11 +290,11 @@ def find_positions(
                 continue
             behind = nodes[ahead, BEHIND]
             if side == 1:
-                distance_behind = way(own, distances, customer, near, near_distance)
+                distance_behind = way(own, distances, route, customer, near, near_distance)
             elif behind > customers:
-                distance_behind = home_distance
+                distance_behind = way(own, distances, route, customer, 0, depot_distance)
             else:
-                distance_behind = leg_length(distances, customer, behind)
+                distance_behind = leg(own, distances, route, customer, behind)
             joined = edges[ahead, BEHIND]
             detour = distance_before + distance_behind - joined
             taken = travel_time(own, customer, behind, distance_behind)
@@ -290,22 +316,33 @@ def find_positions(
     if state.integers[FREE] == 0:
         return count
     terminal = capacitated.free_terminal(state)
-    begins = max(start[terminal] + travel_time(own, terminal, customer, depot_distance), opens)
-    taken = travel_time(own, customer, terminal, home_distance)
-    found[DETOUR, count] = depot_distance + home_distance
-    found[DISTANCE_BEFORE, count] = depot_distance
-    found[DISTANCE_BEHIND, count] = home_distance
-    found[REST, count] = room
-    found[SLACK, count] = min(closes, latest[terminal] - taken - lasts) - begins
-    found[SHIFT, count] = begins + lasts + taken - start[terminal]
-    before[count] = terminal
-    return count + 1
+    route = nodes[terminal, ROUTE]
+    for kind in range(number_of_types(own)):
+        if not offer(own, kind, route, terminal, count, demand):
+            continue
+        distance_before = way(own, distances, route, 0, customer, depot_distance)
+        distance_behind = way(own, distances, route, customer, 0, depot_distance)
+        begins = max(start[terminal] + travel_time(own, terminal, customer, distance_before), opens)
+        taken = travel_time(own, customer, terminal, distance_behind)
+        slack = min(closes, latest[terminal] - taken - lasts) - begins
+        if not in_shift(own, slack):
+            continue
+        found[DETOUR, count] = distance_before + distance_behind - relief(state, kind)
+        found[DISTANCE_BEFORE, count] = distance_before
+        found[DISTANCE_BEHIND, count] = distance_behind
+        found[REST, count] = capacity_of(own, capacity, route) - demand
+        found[SLACK, count] = slack
+        found[SHIFT, count] = begins + lasts + taken - start[terminal]
+        before[count] = terminal
+        count += 1
+    return count
 
 
 @inlined
 def close_gaps(state: Any, scratch: Any, removed: int) -> float:
     nodes, log, own, clock = state.nodes, scratch.log, state.own, state.own.clock
     added = 0.0
+    note_vehicles(own)
     clock[GROUP] += 1
     clock[TOUCHED] = 0
     for line in range(removed):
@@ -334,13 +371,13 @@ def insert(
     customer: int,
     wanted: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> tuple[int, float]:
-    _, cost = capacitated.insert(
-        state, instance, scratch, line, customer, wanted, chosen, last, cost
-    )
     nodes, edges, own = state.nodes, state.edges, state.own
+    terminal = scratch.before[chosen]
+    if nodes[terminal, BEHIND] == terminal:
+        take_vehicle(own, chosen, nodes[terminal, ROUTE], terminal)
+    _, cost = capacitated.insert(state, instance, scratch, line, customer, wanted, chosen, cost)
     service, start, latest = own.service, own.start, own.latest
     customers = len(own.ready) - 1
     touch(own, customer)
@@ -366,6 +403,7 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
         start[node] = noted[node, 0]
         latest[node] = noted[node, 1]
     own.clock[TOUCHED] = 0
+    undo_vehicles(own, len(own.ready))
 
 
 @njit(cache=True)
@@ -398,6 +436,97 @@ def _assign(state: Any, terminal: int, route: int) -> None:
 
 
 @njit(cache=True)
+def _price(state: Any, route: int, kind: int) -> Any:
+    """Return what a route would cost with another type; infinity if that cannot serve it."""
+    nodes, own = state.nodes, state.own
+    fleet, ready, due = own.fleet, own.ready, own.due
+    customers = len(ready) - 1
+    terminal = customers + 1 + route
+    if state.route_loads[route] > fleet.capacities[kind]:
+        return np.inf
+    price, time, here = 0.0, fleet.shifts[kind, 0], 0
+    node = nodes[terminal, BEHIND]
+    while node <= customers:
+        price += fleet.prices[kind, here, node]
+        time = max(time + own.durations[here, node], ready[node])
+        if time > due[node]:
+            return np.inf
+        time += own.service[node]
+        here = node
+        node = nodes[node, BEHIND]
+    if time + own.durations[here, 0] > fleet.shifts[kind, 1]:
+        return np.inf
+    return price + fleet.prices[kind, here, 0]
+
+
+@njit(cache=True)
+def _drive(state: Any, route: int, kind: int) -> None:
+    """Give a route with customers a type, and its edges what they cost with it."""
+    nodes, edges, own = state.nodes, state.edges, state.own
+    customers = len(own.ready) - 1
+    terminal = customers + 1 + route
+    set_type(own, route, terminal, kind)
+    ahead, here = terminal, 0
+    while True:
+        behind = nodes[ahead, BEHIND]
+        there = 0 if behind > customers else behind
+        distance = own.fleet.prices[kind, here, there]
+        state.costs[:] += distance - edges[ahead, BEHIND]
+        edges[ahead, BEHIND] = distance
+        edges[behind, BEFORE] = distance
+        if there == 0:
+            break
+        ahead, here = behind, there
+
+
+@by_types(nothing)
+@njit(cache=True)
+def change_types(state: Any, instance: Any, heat: float) -> None:
+    """Try to give routes other types: each a free vehicle, or that of another route in exchange."""
+    nodes, generator, own = state.nodes, state.generator, state.own
+    fleet, customers, best = own.fleet, len(own.ready) - 1, state.costs[BEST]
+    for _ in range(_TYPE_CHANGES):
+        route = nodes[1 + int(uniform(generator) * customers), ROUTE]
+        other = nodes[1 + int(uniform(generator) * customers), ROUTE]
+        kind = int(uniform(generator) * len(fleet.left))
+        if route < 0:
+            continue
+        before = fleet.kinds[route]
+        exchanged = fleet.left[kind] == 0
+        if exchanged:
+            if other < 0:
+                continue
+            kind = fleet.kinds[other]
+        if kind == before:
+            continue
+        price = _price(state, route, kind) - _price(state, route, before)
+        if exchanged and price < np.inf:
+            price += _price(state, other, before) - _price(state, other, kind)
+        if not price < -heat * math.log(1.0 - uniform(generator)):
+            continue
+        _drive(state, route, kind)
+        refresh_route(state, route)
+        _mark_route(state, route)
+        if exchanged:
+            _drive(state, other, before)
+            refresh_route(state, other)
+            _mark_route(state, other)
+        else:
+            fleet.left[kind] -= 1
+            fleet.left[before] += 1
+    state.costs[BEST] = best
+
+
+@inlined
+def _mark_route(state: Any, route: int) -> None:
+    terminal = len(state.own.ready) + route
+    node = state.nodes[terminal, BEHIND]
+    while node != terminal:
+        mark(state, node)
+        node = state.nodes[node, BEHIND]
+
+
+@njit(cache=True)
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
     """Try ``tries`` exchanges, each of two random neighbours that are on routes."""
     nodes, edges, route_loads, integers = (
@@ -411,12 +540,13 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         instance.demands,
         instance.depot_distances,
     )
-    generator, capacity, own = state.generator, instance.capacity, state.own
+    generator, own = state.generator, state.own
     start = own.start
     customers = len(demands) - 1
+    heat = COOLER * temperature
+    change_types(state, instance, heat)
     if neighbours.shape[1] == 0:
         return
-    heat = COOLER * temperature
     most = _MOST * heat
     for _ in range(tries):
         first = 1 + int(uniform(generator) * customers)
@@ -425,12 +555,12 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         place = int(draw * draw * neighbours.shape[1])
         second = neighbours[first, place]
         routes = nodes[first, ROUTE], nodes[second, ROUTE]
-        if routes[0] == routes[1] or min(routes) < 0:
+        if routes[0] == routes[1] or min(routes) < 0 or not same_type(own, *routes):
             continue
         joint_distance = instance.neighbour_distances[first, place]
         if start[first] > start[second]:
             first, second = second, first
-        joint_distance = way(own, instance.distances, first, second, joint_distance)
+        joint_distance = way(own, instance.distances, routes[0], first, second, joint_distance)
         gone = edges[first, BEHIND] + edges[second, BEFORE]
         if joint_distance - gone > most or not _in_time(own, first, second, joint_distance):
             continue
@@ -438,11 +568,14 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         behind = nodes[first, BEHIND]
         ahead = nodes[second, BEFORE]
         if ahead > customers:
-            joined = 0.0 if behind > customers else depot_distances[behind]
+            joined = 0.0
+            if behind <= customers:
+                known = depot_distances[behind]
+                joined = way(own, instance.distances, routes[0], 0, behind, known)
         elif behind > customers:
-            joined = way(own, instance.distances, ahead, 0, depot_distances[ahead])
+            joined = way(own, instance.distances, routes[0], ahead, 0, depot_distances[ahead])
         else:
-            joined = leg_length(instance.distances, ahead, behind)
+            joined = leg(own, instance.distances, routes[0], ahead, behind)
         detour = joint_distance + joined - gone
         if detour > most or (detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator))):
             continue
@@ -451,6 +584,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         route = nodes[first, ROUTE]
         other = nodes[second, ROUTE]
         more = _load(nodes, demands, second) - _load(nodes, demands, behind)
+        capacity = capacity_of(own, instance.capacity, route)
         if route_loads[route] + more > capacity or route_loads[other] - more > capacity:
             continue
         route_loads[route] += more
@@ -480,3 +614,4 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         if nodes[other_end, BEHIND] == other_end:
             state.free[integers[FREE]] = other
             integers[FREE] += 1
+            return_vehicle(own, other)

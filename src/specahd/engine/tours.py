@@ -198,7 +198,6 @@ def insert(
     customer: int,
     wanted: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> tuple[int, float]:
     nodes, edges, found = state.nodes, state.edges, scratch.found

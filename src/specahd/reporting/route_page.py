@@ -135,12 +135,18 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
     for place, vehicle in enumerate(visits):
         body.append(
             f'<section class="vehicle {marks[place]}" id="vehicle-{place + 1}">'
-            f"<h3>{_swatch(marks[place], dashes[place])} Vehicle {place + 1}</h3>"
+            f"<h3>{_swatch(marks[place], dashes[place])} {_vehicle(place, vehicle)}</h3>"
         )
         if times is not None:
             body.append(_bar(times, place, vehicle))
         body += [table_html(_stops(vehicle, times, place)), "</section>"]
     return page(visible(instance.name), body, styles=asset("routes.css"))
+
+
+def _vehicle(place: int, vehicle: Sequence[_Stop]) -> str:
+    """Return what a vehicle is called, in HTML."""
+    kind = vehicle[0][1].get("type")
+    return f"Vehicle {place + 1}" + ("" if kind is None else f" ({escape(visible(kind))})")
 
 
 def _end(stops: Sequence[Mapping[str, float]]) -> float:
@@ -176,9 +182,15 @@ def _summary(
     visits: itinerary.Visits, times: _Times | None, marks: Sequence[str], dashes: Sequence[str]
 ) -> str:
     """Return the table of the vehicles, which is the legend of the map, too."""
-    loaded = "load" in visits[0][0][1]
+    loaded, typed = (name in visits[0][0][1] for name in ("load", "type"))
     kinds = ("driving", "waiting", "service")
-    columns = ["vehicle", "stops", *(["quantity"] if loaded else []), "distance"]
+    columns = [
+        "vehicle",
+        *(["type"] if typed else []),
+        "stops",
+        *(["quantity"] if loaded else []),
+        "distance",
+    ]
     columns += ["leaves", "back", *kinds] if times is not None else []
     sums: dict[str, float] = {}
     lines = []
@@ -187,7 +199,8 @@ def _summary(
         if loaded:
             numbers["quantity"] = vehicle[0][1]["load"]
         numbers["distance"] = vehicle[-1][1]["distance"]
-        cells = [f"{number:,.10g}" for number in numbers.values()]
+        cells = [visible(vehicle[0][1]["type"])] if typed else []
+        cells += [f"{number:,.10g}" for number in numbers.values()]
         if times is not None:
             leaves = times.vehicles[place][0]["departure"]
             back = _end(times.vehicles[place])
@@ -203,7 +216,8 @@ def _summary(
         link = f'<a href="#vehicle-{place + 1}">{place + 1}</a>'
         lines.append(_row("", f"{_swatch(marks[place], dashes[place])} {link}", cells))
     if len(visits) > 1:
-        cells = [
+        cells = [""] if typed else []
+        cells += [
             f"{sums[name]:,.10g}" for name in columns[1:] if name in sums and name not in kinds
         ]
         if times is not None:
@@ -264,7 +278,7 @@ def _map(
     lines = []
     for number, vehicle in enumerate(visits):
         walk = "L".join(f"{places[node][0]:.1f} {places[node][1]:.1f}" for node, _ in vehicle)
-        title = f"Vehicle {number + 1}: {_count(len(_served(vehicle)), 'stop')}"
+        title = f"{_vehicle(number, vehicle)}: {_count(len(_served(vehicle)), 'stop')}"
         lines.append(
             f'<a href="#vehicle-{number + 1}" class="{marks[number]}"><title>{title}</title>'
             f'<path class="{dashes[number]}" d="M{walk}"/><path class="over" d="M{walk}"/>'

@@ -12,8 +12,10 @@ import numpy as np
 
 from specahd.core.display import csv_text, json_line
 from specahd.routing.base import FloatArray
+from specahd.routing.formats.vrplib import VehicleType
 from specahd.routing.geometry import distances
 from specahd.routing.labels import Labels, rounded
+from specahd.routing.vehicles.assignment import assign, depot_window
 from specahd.routing.vehicles.fleet import left_out
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
@@ -22,6 +24,7 @@ Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
 BYTE_ORDER_MARK = "\ufeff"
 _TIMES = ("arrival", "wait", "start", "departure")
 _DURATIONS = ("wait", "duration")
+_TOTALS = ("vehicle", "type", "distance", "duration")
 
 
 def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
@@ -33,7 +36,18 @@ def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
         Routes of nodes, or of pairs of a node and the quantity delivered there (None: all of its
         demand). A route without node 0 starts and ends at node 0.
     """
-    return [_visits(instance, number, route) for number, route in enumerate(routes, start=1)]
+    kinds = types(instance, routes)
+    return [
+        _visits(instance, number, route, kind)
+        for number, (route, kind) in enumerate(zip(routes, kinds, strict=True), start=1)
+    ]
+
+
+def types(instance: Any, routes: Sequence[Sequence[Any]]) -> Sequence[VehicleType | None]:
+    """Return the type of the vehicle of each route, None where all vehicles are alike."""
+    if not getattr(instance, "types", None):
+        return [None] * len(routes)
+    return assign(instance, routes).types
 
 
 def unserved(instance: Any, routes: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
@@ -55,12 +69,17 @@ def unserved_nodes(
 
 
 def _visits(
-    instance: Any, vehicle: int, route: Sequence[Any]
+    instance: Any, vehicle: int, route: Sequence[Any], kind: VehicleType | None
 ) -> Sequence[tuple[int, Mapping[str, Any]]]:
     labels, demands = instance.labels, getattr(instance, "demands", None)
     nodes, given = _stops(route)
     rows: list[dict[str, Any]] = [
-        {"vehicle": vehicle, "order": order, "name": labels.name(node)}
+        {
+            "vehicle": vehicle,
+            **({} if kind is None else {"type": kind.name}),
+            "order": order,
+            "name": labels.name(node),
+        }
         for order, node in enumerate([0, *nodes, 0])
     ]
     parts = getattr(instance, "parts", 1)
@@ -69,7 +88,7 @@ def _visits(
     windows = getattr(instance, "windows", None)
     if windows is not None:
         unit = parts * windows.speed
-        for row, times in zip(rows, _times(instance, nodes, lasting, unit), strict=True):
+        for row, times in zip(rows, _times(instance, nodes, lasting, unit, kind), strict=True):
             row.update((name, _time(labels, name, times.get(name))) for name in _TIMES)
     if demands is not None and demands.any():
         quantities: list[int] = [
@@ -116,7 +135,8 @@ def times(instance: Any, routes: Sequence[Sequence[Any]]) -> list[list[Mapping[s
     unit = getattr(instance, "parts", 1) * instance.windows.speed
     walks = [[0, *_stops(route)[0], 0] for route in routes]
     found = [
-        _times(instance, walk[1:-1], _legs(instance, walk, timed=True), unit) for walk in walks
+        _times(instance, walk[1:-1], _legs(instance, walk, timed=True), unit, kind)
+        for walk, kind in zip(walks, types(instance, routes), strict=True)
     ]
     return [stops[:-1] for stops in found] if _is_open(instance) else found
 
@@ -135,12 +155,17 @@ def _legs(instance: Any, walk: Sequence[int], *, timed: bool = False) -> FloatAr
 
 
 def _times(
-    instance: Any, nodes: Sequence[int], legs: FloatArray, unit: float
+    instance: Any,
+    nodes: Sequence[int],
+    legs: FloatArray,
+    unit: float,
+    kind: VehicleType | None,
 ) -> list[Mapping[str, float]]:
     """Return the times of a vehicle at each stop, in the file's unit of time."""
     windows = instance.windows
     first, *rest = legs.tolist()
-    arrival = max(windows.ready[0] + first, windows.ready[nodes[0]])
+    opens = windows.ready[0] if kind is None else depot_window(instance, kind)[0]
+    arrival = max(opens + first, windows.ready[nodes[0]])
     leaves = (arrival - first) / unit
     found: list[Mapping[str, float]] = [
         {"start": leaves - instance.labels.loading, "departure": leaves}
@@ -184,7 +209,7 @@ def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
     for vehicle in visits(instance, routes):
         walk = [degrees[node] for node, _ in vehicle]
         _, last = vehicle[-1]
-        totals = {name: last[name] for name in ("vehicle", "distance", "duration") if name in last}
+        totals = {name: last[name] for name in _TOTALS if name in last}
         features.append(_feature("LineString", walk, totals))
         features += [_feature("Point", degrees[node], row) for node, row in vehicle]
     for node, reason, _ in unserved_nodes(instance, routes):

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from specahd.engine import interfaces, strings, timed, timed_strings
+from specahd.engine import changes, fleets, interfaces, strings, timed, timed_strings
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
 from specahd.engine.state import State
 from specahd.routing.base import IntArray
-from specahd.routing.distances import DURATIONS, MATRIX
+from specahd.routing.distances import DURATIONS, MATRIX, PRICES
 
 _TIMES = ("ready_times", "due_times", "service_times")
 
@@ -26,11 +26,18 @@ class TimedSearch(Search):
             yield arrays, routes
             if MATRIX in arrays:
                 yield {**arrays, DURATIONS: np.ones((3, 3))}, routes
+                yield fleets.examples(arrays), routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        fleet = None
+        if PRICES in arrays:
+            stops, fleet = fleets.begun(arrays, routes[0])
+            routes = [stops]
         state = super().state_from(arrays, routes, seed)
+        if fleet is not None:
+            changes.limit_routes(state, len(state.free))
         ready, due, service = (arrays[name] for name in _TIMES)
-        return timed.timed(state, ready, due, service, arrays.get(DURATIONS))
+        return timed.timed(state, ready, due, service, arrays.get(DURATIONS), fleet)
 
 
 GROUPS = UpperProgram(

@@ -95,6 +95,7 @@ def read(
     durations: NamedArray | None = None,
     *,
     open_routes: bool = False,
+    capacity: float | None = None,
 ) -> tuple[str, VRPLIBData]:
     """Read a table of stops, or a distance matrix alone, which is a TSP.
 
@@ -107,6 +108,8 @@ def read(
         files that ``options`` name.
     open_routes
         Whether vehicles do not return to the depot.
+    capacity
+        That of the largest vehicle, for a table with demands whose ``options`` state none.
 
     Returns
     -------
@@ -123,6 +126,8 @@ def read(
     if kinds.identify(text) is kinds.MATRIX:
         return "TSP", _matrix_alone(path, options)
     columns, rows = _rows(path, text, options)
+    if "demand" in columns and options.capacity is None:
+        options = replace(options, capacity=capacity)
     _expect_options(path, columns, options)
     timed = "ready" in columns or "due" in columns
     has_depot = timed or "demand" in columns

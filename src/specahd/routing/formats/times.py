@@ -86,6 +86,37 @@ def read_times(rows: Sequence[Row], latest: float, before: float) -> Times:
     return Times(ready, due, service, TimeForm())
 
 
+def time_of(row: Row, column: str, form: TimeForm, latest: float) -> float:
+    """Return the time in a cell of another table, from time 0 of the instance on.
+
+    Parameters
+    ----------
+    form
+        The form that it must have.
+    latest
+        As for :func:`read_times`.
+
+    Raises
+    ------
+    FileError
+        The time has another form, or is out of range.
+    """
+    if isinstance(form, Dates):
+        shown = str(form.time(0.0))
+        found, start = _DATE.fullmatch(row.cells[column]), _DATE.fullmatch(shown)
+        assert start is not None  # the form of a table
+        if found is None or (found[4] is None) != (start[4] is None):
+            expected = f"a date and a time as those of the stops: {shown}"
+            raise row.error(row.raw_value(column), expected)
+        moments = [_moment(row, column, each) for each in (found, start)]
+        return (moments[0] - moments[1]).total_seconds()
+    if isinstance(form, ClockTimes):
+        return _clock(row, column, latest)
+    if isinstance(form, UnixTimes):
+        return _number(row, column, _UNIX) - form.start
+    return _number(row, column, Range(0, latest))
+
+
 def _dates(
     rows: Sequence[Row], first: Row, shown: re.Match[str], latest: float, before: float
 ) -> Times:
@@ -120,9 +151,14 @@ def _date(row: Row, column: str, first: Row, shown: re.Match[str]) -> float:
         if found[4] is None:
             cure = f"a zone behind it, {as_there} one: {bare}{shown[4]}"
         raise row.error(row.raw_value(column), cure)
+    return _moment(row, column, found).timestamp()
+
+
+def _moment(row: Row, column: str, date: re.Match[str]) -> datetime:
+    """Return the moment of a date; without a zone it is in UTC."""
     try:
-        moment = datetime.fromisoformat(_isoformat(found))
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        moment = datetime.fromisoformat(_isoformat(date))
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     except ValueError:
         expected = "a day and a time that exist, as 2028-02-29 23:59"
         raise row.error(row.raw_value(column), expected) from None

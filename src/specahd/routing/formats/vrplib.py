@@ -108,6 +108,39 @@ class TimeWindows:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class VehicleType:
+    """Vehicles that are alike.
+
+    Parameters
+    ----------
+    count
+        How many there are; None: as many as are wanted.
+    capacity
+        In the unit of the demands.
+    fixed_cost
+        What each one that is used adds to the cost.
+    cost_per_distance, cost_per_duration
+        What a unit of distance, and a unit of time of driving and service, adds to the cost.
+    max_distance, max_duration
+        As for :class:`VRPLIBData`.
+    shift_start, shift_end
+        When loading begins at the earliest, and when the route ends at the latest, from time 0 of
+        the instance; None: as the depot's window says.
+    """
+
+    name: str
+    count: int | None
+    capacity: int
+    fixed_cost: float = 0.0
+    cost_per_distance: float = 1.0
+    cost_per_duration: float = 0.0
+    max_distance: float | None = None
+    max_duration: float | None = None
+    shift_start: float | None = None
+    shift_end: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class VRPLIBData:
     """The content of a file, with the depot as node 0 and customers 1 to n in order.
@@ -148,6 +181,9 @@ class VRPLIBData:
     prizes
         What leaving a customer out adds to the cost, shape (n + 1,), 0 at the depot; infinite for a
         customer that must be served. None if all must be.
+    types
+        The types of vehicles. Where there are some, ``capacity`` is their largest, and no other
+        limit or price of vehicles is set. None: all vehicles are alike.
     labels
         Names and units that results are reported in.
     """
@@ -170,6 +206,7 @@ class VRPLIBData:
     durations: FloatArray | None = field(default=None, kw_only=True)
     open: bool = field(default=False, kw_only=True)
     prizes: FloatArray | None = field(default=None, kw_only=True)
+    types: tuple[VehicleType, ...] | None = field(default=None, kw_only=True)
     labels: Labels = field(default_factory=Labels, kw_only=True)
 
 
@@ -386,8 +423,8 @@ def dumps(data: VRPLIBData) -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
     ``fleet`` is VEHICLES, a limit for other tools and a statement here. There is no field for
-    ``durations``, ``open`` and ``prizes``, and none for ``fixed_cost``, nor for ``max_duration``
-    beside windows, which a comment states.
+    ``durations``, ``open``, ``prizes`` and ``types``, and none for ``fixed_cost``, nor for
+    ``max_duration`` beside windows, which a comment states.
     """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]

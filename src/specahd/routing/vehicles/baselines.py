@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.distances import is_computed
+from specahd.routing.distances import LIMITS, PRICES, SHIFTS, is_computed
 from specahd.routing.groups import nested
 from specahd.routing.kernels.construction import (
     joined_routes,
@@ -21,7 +21,7 @@ from specahd.routing.kernels.construction import (
     neighbouring_pairs,
     paid_savings,
 )
-from specahd.routing.vehicles.fleet import longest, roads, stop_times
+from specahd.routing.vehicles.fleet import longest, reduced, roads, stop_times
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
@@ -157,6 +157,9 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
     """
     import pyvrp as solver
 
+    types = instance.types or ()
+    if types:
+        instance = reduced(instance)
     nodes = len(distances)
     clients: list[dict[str, Any]] = [
         {"location": node, "delivery": [demand]}
@@ -166,12 +169,18 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
     lasting = distances
     if instance.directed:
         distances, lasting = roads(instance)
-    parts = _parts(distances, lasting)
+    costs = instance.type_columns.get(PRICES, distances[None]).copy()
+    for place, kind in enumerate(types):
+        # Half of the fixed cost is on each way from and to the depot.
+        half = kind.fixed_cost * instance.parts / 2
+        costs[place, 0, 1:] -= half
+        costs[place, 1:, 0] -= half
+    parts = _parts(costs, lasting)
     # The stubs of PyVRP misstate the type of matrices.
     durations: Any = np.zeros((nodes, nodes), np.int64)
     if instance.windows is not None:
         ready, due, service = instance.windows.ready, instance.windows.due, instance.windows.service
-        parts = _parts(distances, lasting, ready, due, service)
+        parts = _parts(costs, lasting, ready, due, service)
         durations = _rounded_up(lasting, parts)
         opening, closing = _rounded_up(ready, parts).tolist(), _rounded_down(due, parts).tolist()
         if any(closes < opens for opens, closes in zip(opening, closing, strict=True)):
@@ -201,15 +210,32 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
             for client, service_duration in zip(clients, lasts, strict=True):
                 client.update(service_duration=service_duration)
         vehicles["shift_duration"] = int(limit * parts)
-    costs: Any = np.rint(distances * parts).astype(np.int64)
+    kinds = [vehicles]
+    if types:
+        limits, shifts = (instance.type_columns[name] for name in (LIMITS, SHIFTS))
+        begin, end = _rounded_up(shifts[:, 0], parts), _rounded_down(shifts[:, 1], parts)
+        kinds = [
+            {
+                "capacity": [capacity],
+                "num_available": count,
+                "fixed_cost": round(types[place].fixed_cost * instance.parts * parts),
+                "profile": place,
+                "tw_early": opens,
+                "tw_late": closes,
+            }
+            for place, ((capacity, count), opens, closes) in enumerate(
+                zip(limits.tolist(), begin.tolist(), end.tolist(), strict=True)
+            )
+        ]
+    whole: Any = np.rint(costs * parts).astype(np.int64)
     return solver.ProblemData(
         # Travel is in the matrices; coordinates would only serve plots.
         locations=[solver.Location(0, 0)] * nodes,
         clients=[solver.Client(**client) for client in clients[1:]],
         depots=[solver.Depot(**depot)],
-        vehicle_types=[solver.VehicleType(**vehicles)],
-        distance_matrices=[costs],
-        duration_matrices=[durations],
+        vehicle_types=[solver.VehicleType(**kind) for kind in kinds],
+        distance_matrices=list(whole),
+        duration_matrices=[durations] * len(whole),
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from specahd.routing.base import IntArray, Violation
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.geometry import path_length
+from specahd.routing.vehicles.assignment import Assignment, assign, depot_window
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import customers_of
 
@@ -51,9 +52,10 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     the triangle inequality one stop is enough), ``quantity`` (not an integer of at least 1) and
     ``demand`` (more or less is delivered); elsewhere ``duplicated_customer``. With time windows,
     ``late`` (service starts after the window has closed) and ``late_return`` (the vehicle is back
-    after the depot has closed). With limits of vehicles, ``vehicles`` (more routes than vehicles),
-    ``distance`` and ``duration`` (of a route, by more than rounding errors of a sum). Where the
-    matrix lacks ways, ``no_way``. Visits to nodes that are not customers count towards nothing
+    after the depot has closed or its shift has ended). With limits of vehicles, ``vehicles`` (more
+    routes than vehicles, or than those of the types that can serve them), ``distance`` and
+    ``duration`` (of a route, by more than rounding errors of a sum). Where the matrix lacks ways,
+    ``no_way``. Visits to nodes that are not customers count towards nothing
     else, and neither does a quantity of that kind. Routes are numbered from 1, as in solution
     files.
     """
@@ -62,17 +64,20 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     found += _coverage(instance, visits)
     if instance.splits:
         found += _deliveries(instance, visits)
-    found += _capacity(instance, visits)
+    fleet = assign(instance, solution) if instance.types else None
+    found += _capacity(instance, visits, fleet)
     if instance.matrix is not None and not instance.splits:
         found += _ways(instance, solution)
     if instance.windows is not None:
-        found += _windows(instance, solution)
+        found += _windows(instance, solution, fleet)
     if instance.fleet is not None:
         found += _fleet(solution, instance.fleet)
-    if instance.max_distance is not None:
-        found += _distances(instance, solution, instance.max_distance)
-    if instance.max_duration is not None:
-        found += _durations(instance, solution, instance.max_duration)
+    if fleet is not None:
+        found += _types(instance, fleet)
+    if instance.max_distance is not None or fleet is not None:
+        found += _distances(instance, solution, fleet)
+    if instance.max_duration is not None or fleet is not None:
+        found += _durations(instance, solution, fleet)
     return tuple(found)
 
 
@@ -94,6 +99,8 @@ def cost(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> float:
     if instance.prizes is not None:
         lost = np.delete(instance.prizes, walk[(walk >= 0) & (walk <= instance.size)])
         prices += float(lost[np.isfinite(lost)].sum())
+    if instance.types:
+        return prices + float(assign(instance, solution).costs.sum())
     if instance.open:
         # No way to the depot is driven.
         driven = walk[1:] != 0
@@ -173,19 +180,34 @@ def _deliveries(instance: VehicleInstance, visits: _Visits) -> Iterator[Violatio
         yield Violation("demand", sentence)
 
 
-def _capacity(instance: VehicleInstance, visits: _Visits) -> Iterator[Violation]:
-    """No route carries more than the capacity."""
-    amount, capacity = instance.labels.amount, instance.capacity
-    for route in np.flatnonzero(visits.loads > capacity).tolist():
-        load = amount(int(visits.loads[route]))
-        sentence = f"Route {route + 1} carries {load}, more than {amount(capacity)}."
+def _route(number: int, fleet: Assignment | None) -> str:
+    """Return a route's number, counted from 1, and its type of vehicles."""
+    return f"Route {number}" + (f" ({fleet.types[number - 1].name})" if fleet else "")
+
+
+def _capacity(
+    instance: VehicleInstance, visits: _Visits, fleet: Assignment | None
+) -> Iterator[Violation]:
+    """No route carries more than the capacity of its vehicle."""
+    amount = instance.labels.amount
+    capacities: Any = instance.capacity
+    if fleet is not None:
+        capacities = np.array([each.capacity for each in fleet.types], np.int64)
+    excess = visits.loads - capacities
+    for route in np.flatnonzero(excess > 0).tolist():
+        load = int(visits.loads[route])
+        most = amount(load - int(excess[route]))
+        sentence = f"{_route(route + 1, fleet)} carries {amount(load)}, more than {most}."
         yield Violation("capacity", sentence)
 
 
-def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> Iterator[Violation]:
+def _windows(
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
+) -> Iterator[Violation]:
     """Service starts in time, and vehicles are back in time.
 
-    A vehicle leaves when the depot opens, waits for windows to open, and continues if it is late.
+    A vehicle leaves when the depot opens and its shift begins, waits for windows to open, and
+    continues if it is late.
     """
     windows = instance.windows
     assert windows is not None  # the caller looks
@@ -201,7 +223,9 @@ def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> It
         return labels.time(time / unit)
 
     for number, route in enumerate(routes, start=1):
-        time = ready[0]
+        time, closes = ready[0], due[0]
+        if fleet is not None:
+            time, closes = depot_window(instance, fleet.types[number - 1])
         for node in route:
             start = max(time + next(legs), ready[node])
             if start > due[node]:
@@ -213,11 +237,11 @@ def _windows(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> It
             time = start + service[node]
         home = next(legs)
         time += 0.0 if instance.open else home
-        if time > due[0]:
+        if time > closes:
             ends = "ends" if instance.open else "is back"
             yield Violation(
                 "late_return",
-                f"Route {number} {ends} at {clock(time)}, after {clock(due[0])}.",
+                f"{_route(number, fleet)} {ends} at {clock(time)}, after {clock(closes)}.",
             )
 
 
@@ -228,23 +252,35 @@ def _fleet(solution: Sequence[Sequence[int]], most: int) -> Iterator[Violation]:
         yield Violation("vehicles", f"{used} vehicles are used, more than {most}.")
 
 
+def _types(instance: VehicleInstance, fleet: Assignment) -> Iterator[Violation]:
+    """No more vehicles of a type leave the depot than there are."""
+    counts = [f"{kind.count or 'any number of'} {kind.name}" for kind in instance.types or ()]
+    for route in fleet.without:
+        sentence = f"Route {route + 1} has no vehicle left: there are {', '.join(counts)}."
+        yield Violation("vehicles", sentence)
+
+
 def _distances(
-    instance: VehicleInstance, solution: Sequence[Sequence[int]], most: float
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
 ) -> Iterator[Violation]:
     """No route is longer than the limit."""
     for number, _, legs in _driven(instance, solution):
+        most = (instance if fleet is None else fleet.types[number - 1]).max_distance
         length = float(instance.between(*legs).sum()) / instance.parts
-        if length > most * (1 + _ROUNDING):
-            sentence = f"Route {number} is {length:.10g} long, more than {most:g}."
+        if most is not None and length > most * (1 + _ROUNDING):
+            sentence = f"{_route(number, fleet)} is {length:.10g} long, more than {most:g}."
             yield Violation("distance", sentence)
 
 
 def _durations(
-    instance: VehicleInstance, solution: Sequence[Sequence[int]], most: float
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
 ) -> Iterator[Violation]:
     """No vehicle is away longer than the limit. No window opens late, so that none waits."""
     windows = instance.windows
     for number, route, legs in _driven(instance, solution):
+        most = (instance if fleet is None else fleet.types[number - 1]).max_duration
+        if most is None:
+            continue
         length = float(instance.lasting(*legs).sum()) / instance.parts
         if windows is None:
             time = length + instance.stop_time * len(route)
@@ -253,7 +289,7 @@ def _durations(
             time = (length + served) / windows.speed
         if time > most * (1 + _ROUNDING):
             spoken = instance.labels.time
-            sentence = f"Route {number} takes {spoken(time)}, more than {spoken(most)}."
+            sentence = f"{_route(number, fleet)} takes {spoken(time)}, more than {spoken(most)}."
             yield Violation("duration", sentence)
 
 

@@ -16,41 +16,45 @@ import numpy as np
 from specahd.core.errors import ConfigError
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
+from specahd.routing.distances import LIMITS, PRICES, RELIEFS, SHIFTS
+from specahd.routing.formats.fleet_table import types_of
 from specahd.routing.formats.road_services import NO_WAY
-from specahd.routing.formats.vrplib import PRIZE, TimeWindows
-from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.routing.formats.rows import Row
+from specahd.routing.formats.vrplib import PRIZE, TimeWindows, VehicleType
+from specahd.routing.vehicles.assignment import least_costs
+from specahd.routing.vehicles.instance import OUT_OF_REACH, VehicleInstance
 
 NOT_WORTH = "not worth it"
 """Why a customer is left out whose price is at most what a route to it alone costs."""
 _PARTS = 1024
 """Half a fixed cost is stored in these parts of a unit: sums with integers are then exact."""
+_RELIEF = 0.5
+"""Share of a fixed cost by which an unused vehicle may seem cheaper."""
 _TOO_LONG = 1000.0
 """What a search takes for a way that does not exist, in longest ways. It is small enough that sums
 with it are exact to a hundredth of a millionth of a way."""
 
 
-def with_fleet(instance: VehicleInstance, options: FleetOptions) -> VehicleInstance:
+def with_fleet(
+    instance: VehicleInstance, options: FleetOptions, rows: Sequence[Row] = ()
+) -> VehicleInstance:
     """Return an instance with these limits and prices beside those that its file states.
+
+    Parameters
+    ----------
+    rows
+        The types of vehicles, as :func:`specahd.routing.formats.fleet_table.read` returns them.
 
     Raises
     ------
-    ConfigError
+    ConfigError, FileError
         The instance has no room for one of them.
     """
     if not (options.given or instance.limited):
         return instance
-    name, windows = instance.name, instance.windows
+    name = instance.name
     if instance.splits and (given := [each for each in options.given if each != "fixed_cost"]):
         raise ConfigError(f"Expected no {given[0]} for {name}, whose deliveries are split.")
-    if windows is not None and options.max_distance is not None:
-        raise ConfigError(f"Expected max_duration, not max_distance, for {name}, which has times.")
-    if windows is not None and options.max_duration is not None:
-        opens = windows.ready.max()
-        if opens > windows.ready[0]:
-            raise ConfigError(
-                f"Expected no max_duration for {name}: a window opens after the depot, so a "
-                "vehicle may wait; the depot's own window limits routes."
-            )
     limits = {
         each: getattr(options, each)
         for each in ("max_distance", "max_duration")
@@ -63,18 +67,84 @@ def with_fleet(instance: VehicleInstance, options: FleetOptions) -> VehicleInsta
         open=options.open,
         **limits,
     )
-    if changed.max_distance is not None and changed.max_duration is not None:
+    if rows:
+        types = types_of(rows, changed)
+        capacity = max(each.capacity for each in types)
+        changed = replace(
+            changed,
+            types=types,
+            capacity=capacity,
+            fixed_cost=0.0,
+            max_distance=None,
+            max_duration=None,
+        )
+    alike = by_type(changed)
+    for each in alike:
+        _refuse_limits(each)
+    if any(each.max_distance for each in alike) and any(each.max_duration for each in alike):
         raise ConfigError(f"Expected max_distance or max_duration for {name}, not both.")
     if len(unservable(changed)) == changed.size:
+        what = ", ".join(limits) if not rows else "the limits of its type"
         raise ConfigError(
-            f"{name}: no route to one customer alone holds to {', '.join(limits)}, expected larger "
-            "limits."
+            f"{name}: no route to one customer alone holds to {what}, expected larger limits."
         )
     return changed
 
 
+def _refuse_limits(instance: VehicleInstance) -> None:
+    """Refuse limits of alike vehicles that the time windows leave no room for."""
+    name, windows = instance.name, instance.windows
+    if windows is None:
+        return
+    if instance.max_distance is not None:
+        raise ConfigError(f"Expected max_duration, not max_distance, for {name}, which has times.")
+    if instance.max_duration is not None and windows.ready.max() > windows.ready[0]:
+        raise ConfigError(
+            f"Expected no max_duration for {name}: a window opens after the depot, so a "
+            "vehicle may wait; the depot's own window limits routes."
+        )
+
+
+def by_type(instance: VehicleInstance) -> list[VehicleInstance]:
+    """Return for each type of vehicles the instance that has no others, without costs of ways.
+
+    The shift of a type is then the depot's window.
+    """
+    return [_with_alike(instance, each) for each in instance.types or ()] or [instance]
+
+
+def _with_alike(instance: VehicleInstance, kind: VehicleType) -> VehicleInstance:
+    windows = instance.windows
+    if windows is not None:
+        unit, ready, due = _unit(instance), windows.ready.copy(), windows.due.copy()
+        if kind.shift_start is not None:
+            ready[0] = max(ready[0], (kind.shift_start + instance.labels.loading) * unit)
+        if kind.shift_end is not None:
+            due[0] = min(due[0], kind.shift_end * unit)
+        windows = replace(windows, ready=ready, due=due)
+    return replace(
+        instance,
+        types=None,
+        capacity=kind.capacity,
+        fleet=kind.count,
+        fixed_cost=kind.fixed_cost,
+        max_distance=kind.max_distance,
+        max_duration=kind.max_duration,
+        windows=windows,
+    )
+
+
 def unservable(instance: VehicleInstance) -> Mapping[int, str]:
     """Return the customers that no vehicle can serve within the limits of a route, and why."""
+    first, *others = map(_unservable, by_type(instance))
+    return {
+        node: reason if all(each[node] == reason for each in others) else OUT_OF_REACH
+        for node, reason in first.items()
+        if all(node in each for each in others)
+    }
+
+
+def _unservable(instance: VehicleInstance) -> Mapping[int, str]:
     # A limit of distances is one of times where distances are the times.
     durations = instance.durations if instance.max_distance is None else None
     return replace(
@@ -109,7 +179,15 @@ def penalty(instance: VehicleInstance) -> float:
         longest_way = 2 * float(instance.between(0, nodes).max())
     else:
         longest_way = float(instance.matrix[instance.matrix < NO_WAY].max())
-    routes = (2 * longest_way / instance.parts + instance.fixed_cost) * len(nodes)
+    kinds = instance.types or ()
+    route = max((each.cost_per_distance for each in kinds), default=1.0) * 2 * longest_way
+    if per_duration := max((each.cost_per_duration for each in kinds), default=0.0):
+        times = instance.durations
+        longest_time = longest_way if times is None else float(times[times < NO_WAY].max())
+        lasts = 2 * longest_time + float(stop_times(instance).max())
+        route += per_duration * lasts * instance.parts / _unit(instance)
+    fixed_cost = max((each.fixed_cost for each in kinds), default=instance.fixed_cost)
+    routes = (route / instance.parts + fixed_cost) * len(nodes)
     prizes = 0.0 if instance.prizes is None else instance.prizes[np.isfinite(instance.prizes)].sum()
     return float(np.ceil(routes + prizes + 1))
 
@@ -126,12 +204,13 @@ def relaxed(instance: VehicleInstance) -> VehicleInstance:
         No customer is worth a vehicle.
     """
     never = list(unservable(instance))
-    if instance.fleet is None and instance.prizes is None and not never:
+    limited = instance.fleet is not None or instance.types is not None
+    if not limited and instance.prizes is None and not never:
         return instance
     must = np.full(instance.size + 1, np.inf) if instance.prizes is None else instance.prizes.copy()
     # The engine tells customers that must be served by the price at the depot.
-    must[0] = 0.0 if instance.fleet is None else penalty(instance)
-    if instance.fleet is not None:
+    must[0] = penalty(instance) if limited else 0.0
+    if limited:
         must[np.isinf(must)] = must[0]
     must[never] = 0.0
     if not must[1:].any():
@@ -150,11 +229,10 @@ def left_out(
     never = unservable(instance)
     full = "no vehicle in time" if instance.windows is not None else "no vehicle with room"
     found = []
-    for node in missing:
+    alone = least_costs(instance, [[node] for node in missing])
+    for node, least in zip(missing, alone.tolist(), strict=True):
         price = np.inf if instance.prizes is None else float(instance.prizes[node])
-        back = 0.0 if instance.open else instance.between(node, 0)
-        alone = float(instance.between(0, node) + back) / instance.parts
-        reason = NOT_WORTH if price <= alone + instance.fixed_cost else full
+        reason = NOT_WORTH if price <= least else full
         stated = None if np.isinf(price) else price
         found.append((node, never.get(node, reason), stated))
     return found
@@ -163,11 +241,16 @@ def left_out(
 def reduced(instance: VehicleInstance) -> VehicleInstance:
     """Return an instance without prices and limits of routes, whose solutions cost as much.
 
+    Where there are types of vehicles, it has the widest windows, the largest capacity and mean
+    costs, and ``type_columns`` for the engine.
+
     Raises
     ------
     NotEnoughMemory
         There is a fixed cost, or ways are directed, and the distances would not fit.
     """
+    if instance.types:
+        return _reduced_to_types(instance)
     price = instance.fixed_cost
     matrix, durations, windows = instance.matrix, None, _windows_within_limits(instance)
     if instance.directed:
@@ -198,6 +281,50 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
         durations=durations,
         open=False,
         fixed_cost=0.0,
+        max_distance=None,
+        max_duration=None,
+        stop_time=0.0,
+    )
+
+
+def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
+    kinds, alike, parts = instance.types or (), by_type(instance), instance.parts
+    own, served = np.zeros(instance.size + 1), stop_times(instance)
+    distances, times = roads(instance)
+    # A limit of distances is one of times where distances are the times.
+    clock = distances if any(each.max_distance for each in kinds) else times
+    prices = []
+    for kind in kinds:
+        paid = kind.cost_per_distance * distances
+        paid += kind.cost_per_duration * parts / _unit(instance) * (times + served)
+        if instance.matrix is not None:
+            paid[instance.matrix >= NO_WAY] = _TOO_LONG * paid.max()
+        np.fill_diagonal(paid, 0.0)
+        half = round(kind.fixed_cost * parts / 2 * _PARTS) / _PARTS
+        paid[0, 1:] += half
+        paid[1:, 0] += half
+        prices.append(paid)
+    horizon = float(clock.max(axis=1).sum() + served.sum())
+    plain = TimeWindows(own, own + horizon, served)
+    shifts = [_windows_within_limits(each) or plain for each in alike]
+    windows = instance.windows or plain
+    ready, due = windows.ready.copy(), windows.due.copy()
+    ready[0] = min(each.ready[0] for each in shifts)
+    due[0] = max(each.due[0] for each in shifts)
+    limits = [[kind.capacity, kind.count or instance.size] for kind in kinds]
+    return replace(
+        instance,
+        matrix=np.mean(prices, axis=0),
+        windows=replace(windows, ready=ready, due=due),
+        durations=clock,
+        open=False,
+        types=None,
+        type_columns={
+            PRICES: np.array(prices),
+            SHIFTS: np.array([[each.ready[0], min(each.due[0], due[0])] for each in shifts]),
+            LIMITS: np.array(limits),
+            RELIEFS: _RELIEF * parts * np.array([kind.fixed_cost for kind in kinds]),
+        },
         max_distance=None,
         max_duration=None,
         stop_time=0.0,

@@ -70,10 +70,13 @@ class VehicleInstance(VRPLIBData):
         Shape (n + 1, 2).
     coords_from_scaling
         Whether the file has distances only, and ``coords`` were computed from them.
+    type_columns
+        What the engine receives of the types of vehicles, by name; for a search only.
     """
 
     coords: FloatArray
     coords_from_scaling: bool = field(default=False, kw_only=True)
+    type_columns: Mapping[str, NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         for array in (*self.columns.values(), self.matrix):
@@ -184,7 +187,7 @@ class VehicleInstance(VRPLIBData):
             found["fleet"] = np.array([self.fleet])
         if self.prizes is not None:
             found["prizes"] = self.prizes * self.parts
-        return found
+        return {**found, **self.type_columns}
 
     @cached_property
     def unservable(self) -> Mapping[int, str]:
@@ -208,7 +211,7 @@ class VehicleInstance(VRPLIBData):
         Only solving takes that.
         """
         prices = self.fixed_cost or self.prizes is not None or self.unservable
-        limits = self.fleet or self.max_distance or self.max_duration
+        limits = self.fleet or self.max_distance or self.max_duration or self.types
         return bool(prices or limits or self.directed)
 
     @cached_property

@@ -73,11 +73,10 @@ def insert(
     customer: int,
     wanted: int,
     chosen: int,
-    last: bool,
     cost: float,
 ) -> tuple[int, float]:
     wanted, more = capacitated.insert(
-        state, instance, scratch, line, customer, wanted, chosen, last, cost
+        state, instance, scratch, line, customer, wanted, chosen, cost
     )
     state.own.lengths[state.nodes[customer, ROUTE]] += more - cost
     return wanted, more

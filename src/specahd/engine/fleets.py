@@ -1,0 +1,306 @@
+"""Types of vehicles that differ in capacity, costs and shifts; chosen by type.
+
+Where the times of a state (:class:`specahd.engine.timed.Times`) have a fleet, each route has the
+type of its vehicle: the distances of its edges are what ways cost with it, and its terminal has its
+shift. Compiled loops look the type up. Where there is none, they are compiled as if these functions
+were not there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from specahd.engine.inlined import inlined
+from specahd.engine.random import uniform
+from specahd.routing.base import IntArray
+from specahd.routing.distances import DURATIONS, LIMITS, PRICES, RELIEFS, SHIFTS
+from specahd.routing.groups import separated
+from specahd.routing.kernels.distances import leg_length
+
+_CAPACITY = 0
+"""Column of the capacities in :data:`LIMITS`."""
+
+
+class Fleet(NamedTuple):
+    """The types of vehicles, and which routes have them.
+
+    Parameters
+    ----------
+    prices
+        Shape (types, n + 1, n + 1).
+    shifts, reliefs
+        Shapes (types, 2) and (types,), as in the block.
+    capacities, left
+        The capacity of each type, and how many of its vehicles have no route.
+    left_before
+        ``left`` when the last group was removed.
+    kinds
+        The type of each route.
+    freed, count
+        The routes that the removal of the group emptied, with their types, and their number.
+    offered
+        The type of each position that opens a route.
+    """
+
+    prices: Any
+    shifts: Any
+    reliefs: Any
+    capacities: Any
+    left: Any
+    left_before: Any
+    kinds: Any
+    freed: Any
+    count: Any
+    offered: Any
+
+
+def examples(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a block with two types of vehicles beside the arrays that it has."""
+    nodes = len(arrays["demands"])
+    return {
+        **arrays,
+        DURATIONS: np.ones((nodes, nodes)),
+        PRICES: np.ones((2, nodes, nodes)),
+        SHIFTS: np.array([[0.0, 100.0], [0.0, 100.0]]),
+        LIMITS: np.array([[2, nodes], [2, nodes]]),
+        RELIEFS: np.zeros(2),
+        "prizes": np.full(nodes, 10.0),
+    }
+
+
+def begun(arrays: Mapping[str, Any], stops: IntArray) -> tuple[IntArray, Fleet]:
+    """Return the routes that get a vehicle, and their fleet, in which route r has the rth of them.
+
+    Routes that few types can serve come first, then those with large loads; each takes the cheapest
+    type of which a vehicle is left. A route without one is left out.
+
+    Parameters
+    ----------
+    stops
+        Routes with 0 between two of them.
+    """
+    capacities, left = arrays[LIMITS].T.copy()
+    routes = [[0, *route, 0] for route in separated(stops)]
+    prices = np.array([_prices(arrays, route) for route in routes]).reshape(-1, len(left))
+    fitting = np.isfinite(prices).sum(axis=1)
+    loads = [int(arrays["demands"][route].sum()) for route in routes]
+    kept, kinds = [], []
+    for place in sorted(range(len(routes)), key=lambda place: (fitting[place], -loads[place])):
+        found = np.where(left > 0, prices[place], np.inf)
+        kind = int(np.argmin(found))
+        if np.isfinite(found[kind]):
+            left[kind] -= 1
+            kept += routes[place][:-1]
+            kinds.append(kind)
+    # As many as a state has (specahd.engine.capacitated), and a vehicle of each type more.
+    most, widest = 2 * len(arrays["demands"]) + 2048, 2 * arrays["neighbours"].shape[1] + 1
+    fleet = Fleet(
+        *(arrays[PRICES], arrays[SHIFTS], arrays[RELIEFS], capacities, left, left.copy()),
+        *(np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(1, np.int64)),
+        np.zeros(widest + len(left), np.int64),
+    )
+    fleet.kinds[: len(kinds)] = kinds
+    return np.array(kept[1:], np.int64), fleet
+
+
+def _prices(arrays: Mapping[str, Any], walk: Sequence[int]) -> list[float]:
+    """Return what a route costs with each type, infinite where the type cannot serve it."""
+    durations, load = arrays[DURATIONS], arrays["demands"][walk].sum()
+    ready, due, service = (arrays[f"{name}_times"] for name in ("ready", "due", "service"))
+    found = []
+    for kind, (opens, closes) in enumerate(arrays[SHIFTS].tolist()):
+        fits, time = load <= arrays[LIMITS][kind, _CAPACITY], opens
+        for start, end in pairwise(walk[:-1]):
+            time = max(time + durations[start, end], ready[end])
+            fits &= time <= due[end]
+            time += service[end]
+        fits &= time + durations[walk[-2], 0] <= closes
+        found.append(arrays[PRICES][kind, walk[:-1], walk[1:]].sum() if fits else np.inf)
+    return found
+
+
+def by_types(plain: Any) -> Callable[[Any], Any]:
+    """Replace a function, in compiled code, by another where the first argument has no fleet."""
+
+    def decorate(function: Any) -> Any:
+        def chosen(own: Any, *arguments: Any) -> Any:
+            raise NotImplementedError
+
+        def choose(own: Any, *arguments: Any) -> Any:
+            taken = function if _has_fleet(own) else plain
+
+            def call(own: Any, *arguments: Any) -> Any:
+                return taken(own, *arguments)
+
+            return call
+
+        overload(chosen, jit_options={"forceinline": True})(choose)
+        return chosen
+
+    return decorate
+
+
+def _has_fleet(own: Any) -> bool:
+    """Return whether a type of a state's own fields, or of a state, has a fleet."""
+    if "own" in own.fields:
+        own = own.types[own.fields.index("own")]
+    if "fleet" not in own.fields:
+        return False
+    return not isinstance(own.types[own.fields.index("fleet")], types.NoneType)
+
+
+@inlined
+def nothing(own: Any, *arguments: Any) -> None:
+    """Do nothing where there is no fleet."""
+
+
+@inlined
+def _way(own: Any, distances: Any, route: int, start: int, end: int) -> Any:
+    return leg_length(distances, start, end)
+
+
+@by_types(_way)
+@inlined
+def leg(own: Any, distances: Any, route: int, start: int, end: int) -> Any:
+    """Return what the way from a customer or the depot, 0, to another costs on a route."""
+    return own.fleet.prices[own.fleet.kinds[route], start, end]
+
+
+@inlined
+def _capacity(own: Any, capacity: int, route: int) -> Any:
+    return capacity
+
+
+@by_types(_capacity)
+@inlined
+def capacity_of(own: Any, capacity: int, route: int) -> Any:
+    """Return the capacity of a route's vehicle, given that of all where there are no types."""
+    return own.fleet.capacities[own.fleet.kinds[route]]
+
+
+@inlined
+def _one(own: Any) -> Any:
+    return 1
+
+
+@by_types(_one)
+@inlined
+def number_of_types(own: Any) -> Any:
+    """Return the number of types."""
+    return len(own.fleet.left)
+
+
+@inlined
+def _offered(own: Any, kind: int, route: int, terminal: int, place: int, demand: int) -> Any:
+    return True
+
+
+@by_types(_offered)
+@inlined
+def offer(own: Any, kind: int, route: int, terminal: int, place: int, demand: int) -> Any:
+    """Give a free route a type for a position; return whether it has a vehicle with room left."""
+    fleet = own.fleet
+    if fleet.left[kind] == 0 or demand > fleet.capacities[kind]:
+        return False
+    fleet.offered[place] = kind
+    set_type(own, route, terminal, kind)
+    return True
+
+
+@inlined
+def _none(state: Any, kind: int) -> Any:
+    return 0.0
+
+
+@by_types(_none)
+@inlined
+def relief(state: Any, kind: int) -> Any:
+    """Return by how much a position that opens a route seems cheaper than it is, drawn at random.
+
+    Otherwise the first stop of a route would have to pay for its vehicle alone.
+    """
+    return state.own.fleet.reliefs[kind] * uniform(state.generator)
+
+
+@inlined
+def _always(own: Any, slack: float) -> Any:
+    return True
+
+
+@by_types(_always)
+@inlined
+def in_shift(own: Any, slack: float) -> Any:
+    """Return whether a position on a route of its own is in time; without types it always is."""
+    return slack >= 0.0
+
+
+@by_types(nothing)
+@inlined
+def set_type(own: Any, route: int, terminal: int, kind: int) -> None:
+    """Give a route a type, and its terminal the shift."""
+    fleet = own.fleet
+    fleet.kinds[route] = kind
+    own.start[terminal] = fleet.shifts[kind, 0]
+    own.latest[terminal] = fleet.shifts[kind, 1]
+
+
+@by_types(nothing)
+@inlined
+def take_vehicle(own: Any, place: int, route: int, terminal: int) -> None:
+    """Open a route with the type of a position."""
+    kind = own.fleet.offered[place]
+    own.fleet.left[kind] -= 1
+    set_type(own, route, terminal, kind)
+
+
+@by_types(nothing)
+@inlined
+def return_vehicle(own: Any, route: int) -> None:
+    """Make the vehicle of an emptied route available."""
+    own.fleet.left[own.fleet.kinds[route]] += 1
+
+
+@by_types(nothing)
+@inlined
+def note_emptied(own: Any, route: int) -> None:
+    """Make the vehicle of a route that the removal of a group emptied available, and note it."""
+    fleet = own.fleet
+    fleet.freed[fleet.count[0], 0] = route
+    fleet.freed[fleet.count[0], 1] = fleet.kinds[route]
+    fleet.count[0] += 1
+    return_vehicle(own, route)
+
+
+@by_types(nothing)
+@inlined
+def note_vehicles(own: Any) -> None:
+    """Note what vehicles are left, before a group is removed."""
+    own.fleet.count[0] = 0
+    own.fleet.left_before[:] = own.fleet.left
+
+
+@by_types(nothing)
+@inlined
+def undo_vehicles(own: Any, first: int) -> None:
+    """Return to what was noted; ``first`` is the terminal of route 0."""
+    fleet = own.fleet
+    fleet.left[:] = fleet.left_before
+    for place in range(fleet.count[0]):
+        route = fleet.freed[place, 0]
+        set_type(own, route, first + route, fleet.freed[place, 1])
+
+
+@inlined
+def _same(own: Any, route: int, other: int) -> Any:
+    return True
+
+
+@by_types(_same)
+@inlined
+def same_type(own: Any, route: int, other: int) -> Any:
+    """Return whether two routes have vehicles of one type."""
+    return own.fleet.kinds[route] == own.fleet.kinds[other]

@@ -1,0 +1,173 @@
+"""Which type of vehicle serves which route: the cheapest choice that the fleet allows.
+
+Solutions are routes alone. Where vehicles differ, the routes and the fleet determine the types, so
+that no file has to state them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.formats.vrplib import VehicleType
+from specahd.routing.vehicles.instance import VehicleInstance
+
+_ROUNDING = 1e-9
+"""Relative error of a sum of distances."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The type of each route.
+
+    Parameters
+    ----------
+    types
+        A type for each route; for one without a vehicle the one that suits best.
+    costs
+        What each route costs with its type, in the file's unit.
+    without
+        The routes for which no vehicle is left.
+    fits
+        Whether each route has a vehicle that can serve it.
+    """
+
+    types: Sequence[VehicleType]
+    costs: FloatArray
+    without: Sequence[int]
+    fits: NDArray[np.bool_]
+
+
+def assign(instance: VehicleInstance, routes: Sequence[Sequence[int]]) -> Assignment:
+    """Return the types with the fewest violations and, among these, the least cost.
+
+    Nodes that are no customers count for nothing. Types without a limit of their number are had for
+    each route, so the others are a linear assignment problem (Kuhn 1955).
+    """
+    types = instance.types or (_alike(instance),)
+    routes = [[node for node in route if 1 <= node <= instance.size] for route in routes]
+    prices, wrong = _measured(instance, routes, types)
+    # A violation weighs more than all costs together.
+    weights = prices + wrong * (1.0 + prices.sum())
+    chosen = weights.argmin(axis=1) if routes else np.zeros(0, np.int64)
+    counts = np.array([len(routes) if each.count is None else each.count for each in types])
+    missing: list[int] = []
+    if (np.bincount(chosen, minlength=len(types)) > counts).any():
+        chosen, missing = _limited(weights, np.minimum(counts, len(routes)))
+    rows = np.arange(len(routes))
+    fits = wrong[rows, chosen] == 0
+    fits[missing] = False
+    named = [types[kind] for kind in chosen.tolist()]
+    return Assignment(named, prices[rows, chosen], missing, fits)
+
+
+def least_costs(instance: VehicleInstance, routes: Sequence[Sequence[int]]) -> FloatArray:
+    """Return what each route costs with the type that suits it, however many there are."""
+    prices, wrong = _measured(instance, routes, instance.types or (_alike(instance),))
+    best = np.lexsort((prices, wrong), axis=1)[:, 0]
+    found: FloatArray = prices[np.arange(len(routes)), best]
+    return found
+
+
+def _alike(instance: VehicleInstance) -> VehicleType:
+    """Return the type of all vehicles of an instance without types."""
+    return VehicleType(
+        "",
+        None,
+        instance.capacity,
+        fixed_cost=instance.fixed_cost,
+        max_distance=instance.max_distance,
+        max_duration=instance.max_duration,
+    )
+
+
+def depot_window(instance: VehicleInstance, kind: VehicleType) -> tuple[float, float]:
+    """Return when vehicles of a type leave and are back at the latest, in the instance's unit."""
+    windows = instance.windows
+    if windows is None:
+        return 0.0, np.inf
+    unit = instance.parts * windows.speed
+    opens, closes = float(windows.ready[0]), float(windows.due[0])
+    if kind.shift_start is not None:
+        opens = max(opens, unit * (kind.shift_start + instance.labels.loading))
+    if kind.shift_end is not None:
+        closes = min(closes, unit * kind.shift_end)
+    return opens, closes
+
+
+def _measured(
+    instance: VehicleInstance, routes: Sequence[Sequence[int]], types: Sequence[VehicleType]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the costs and the numbers of violations of each route with each type."""
+    count = len(routes)
+    walk = np.array([node for route in routes for node in (0, *route)] + [0])
+    owners = np.repeat(np.arange(count), [len(route) + 1 for route in routes])
+    driven = (walk[1:] > 0) | (not instance.open)
+
+    def summed(values: Any) -> FloatArray:
+        found: FloatArray = np.bincount(owners, values, count).astype(np.float64)
+        return found
+
+    windows, speed = instance.windows, 1.0
+    service = np.full(instance.size + 1, instance.stop_time * instance.parts)
+    if windows is not None:
+        service, speed = windows.service, windows.speed
+    served = summed(np.where(walk[:-1] > 0, service[walk[:-1]], 0.0))
+    lengths = summed(instance.between(walk[:-1], walk[1:]) * driven) / instance.parts
+    taken = summed(instance.lasting(walk[:-1], walk[1:]) * driven)
+    times = (taken + served) / (instance.parts * speed)
+    loads = summed(instance.demands[walk[:-1]])
+    used = np.array([bool(route) for route in routes], float)
+    late: dict[tuple[float, float], FloatArray] = {}
+    prices, wrong = np.zeros((2, count, len(types)))
+    for place, kind in enumerate(types):
+        prices[:, place] = kind.fixed_cost * used + kind.cost_per_distance * lengths
+        prices[:, place] += kind.cost_per_duration * times
+        wrong[:, place] = loads > kind.capacity
+        for values, most in ((lengths, kind.max_distance), (times, kind.max_duration)):
+            if most is not None:
+                wrong[:, place] += values > most * (1 + _ROUNDING)
+        # Without shifts the windows of stops are kept by all types or by none.
+        if any(each.shift_start is not None or each.shift_end is not None for each in types):
+            window = depot_window(instance, kind)
+            if window not in late:
+                late[window] = np.array([_late(instance, route, *window) for route in routes])
+            wrong[:, place] += late[window]
+    return prices, wrong
+
+
+def _late(instance: VehicleInstance, route: Sequence[int], opens: float, closes: float) -> int:
+    """Return how many stops of a route are served too late, and 1 more for a late return."""
+    windows = instance.windows
+    assert windows is not None  # shifts are times
+    time, late = opens, 0
+    legs = instance.lasting(np.array([0, *route]), np.array([*route, 0])).tolist()
+    for node, leg in zip(route, legs, strict=False):
+        start = max(time + leg, windows.ready[node])
+        late += start > windows.due[node]
+        time = start + windows.service[node]
+    return late + int(time + (0.0 if instance.open else legs[-1]) > closes)
+
+
+def _limited(weights: FloatArray, counts: IntArray) -> tuple[IntArray, list[int]]:
+    """Return the type of each route if there are so many vehicles, and the routes without one."""
+    # Slow to import, and needed only where a type's vehicles are too few.
+    from scipy.optimize import linear_sum_assignment
+
+    routes, plenty = len(weights), counts >= len(weights)
+    owners = np.repeat(np.flatnonzero(~plenty), counts[~plenty])
+    # The last columns are types of which there are enough, or no vehicle.
+    kinds = np.argmin(np.where(plenty, weights, np.inf), axis=1) if plenty.any() else None
+    rest = weights[np.arange(routes), kinds] if kinds is not None else 1.0 + weights.sum()
+    best = weights.argmin(axis=1)
+    table = np.full((routes, len(owners) + routes), np.inf)
+    table[:, : len(owners)] = weights[:, owners]
+    table[:, len(owners) :] = np.broadcast_to(np.reshape(rest, (-1, 1)), (routes, routes))
+    _, columns = linear_sum_assignment(table)
+    beyond = columns >= len(owners)
+    chosen = np.where(beyond, best if kinds is None else kinds, 0)
+    chosen[~beyond] = owners[columns[~beyond]]
+    return chosen, np.flatnonzero(beyond).tolist() if kinds is None else []

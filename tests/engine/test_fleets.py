@@ -1,0 +1,83 @@
+"""Passes with types of vehicles: what a state holds is what a walk along its routes finds."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from cases import Place
+
+from specahd import api
+from specahd.engine import blocks, links
+from specahd.engine.changes import CURRENT
+from specahd.problems.vrptw.problem import VRPTW
+from specahd.routing.distances import LIMITS, PRICES, SHIFTS
+from specahd.routing.vehicles.fleet import reduced, relaxed
+
+FLEET = [
+    {"name": "van", "count": 3, "capacity": 15, "fixed_cost": 5, "cost_per_distance": 0.6},
+    {"name": "late", "count": 3, "capacity": 40, "shift_start": 150, "cost_per_duration": 0.2},
+    {"name": "early", "capacity": 30, "fixed_cost": 90, "shift_end": 400},
+]
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A table of 40 stops, of which a third have windows, and a start with some of the stops."""
+    rng = np.random.default_rng(9)
+    lines = ["name,x,y,demand,ready,due,service", "depot,50,50,,0,700,"]
+    for node, (x, y) in enumerate(rng.integers(0, 100, (40, 2)).tolist()):
+        window = f"{150 + node},{400 + node}" if node % 3 == 0 else ","
+        lines.append(f"s{node},{x},{y},{1 + node % 9},{window},5")
+    (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
+    data = relaxed(api.read(tmp_path / "x.csv", fleet=FLEET).data)
+    problem, seen = VRPTW(), reduced(data)
+    shapes = blocks.layout(problem, seen)
+    arrays = {name: np.zeros(shape, kind) for name, (kind, shape) in shapes.items()}
+    blocks.fill(problem, seen, arrays)
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Place(problem, seen, ((1, 2), (3,), (4, 5, 6), (7,), (8, 9), (10,)), arrays)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 20.0, 400.0])
+@pytest.mark.parametrize("exchanges", [0, 20])
+def test_costs_loads_vehicles_and_times_are_those_of_the_routes(place, temperature, exchanges):
+    place.slice(seed=3, repairs=20_000, temperature=temperature, exchanges=exchanges)
+    state, block, size = place.search._state, place.block, place.instance.size
+    fleet, nodes = state.own.fleet, state.nodes
+    prices, shifts, limits = (block[name] for name in (PRICES, SHIFTS, LIMITS))
+    cost, used = 0.0, np.zeros(len(limits), int)
+    for terminal in range(size + 1, len(nodes)):
+        route = [0]
+        node = nodes[terminal, links.BEHIND]
+        while node <= size:
+            route.append(int(node))
+            node = nodes[node, links.BEHIND]
+        if len(route) == 1:
+            continue
+        number = terminal - size - 1
+        kind = int(fleet.kinds[number])
+        used[kind] += 1
+        load = block["demands"][route].sum()
+        assert state.route_loads[number] == load <= limits[kind, 0]
+        cost += sum(prices[kind, a, b] for a, b in pairwise([*route, 0]))
+        time, opens = shifts[kind, 0], state.own.start[terminal]
+        assert opens == time
+        assert state.own.latest[terminal] == shifts[kind, 1]
+        for before, node in pairwise(route):
+            reached = time + block["service_times"][before] * (before > 0)
+            time = max(reached + block["durations"][before, node], block["ready_times"][node])
+            assert state.own.start[node] == pytest.approx(time)
+            assert time <= block["due_times"][node] + 1e-9
+        home = time + block["service_times"][route[-1]] + block["durations"][route[-1], 0]
+        assert home <= shifts[kind, 1] + 1e-9
+    out = np.flatnonzero(nodes[1 : size + 1, links.ROUTE] < 0) + 1
+    assert state.costs[CURRENT] == pytest.approx(cost + state.prizes[out].sum(), rel=1e-9)
+    assert (fleet.left == limits[:, 1] - used).all()
+    assert used.sum() > 3
+
+
+def test_routes_begin_with_the_cheapest_vehicles_that_are_left(place):
+    place.slice(seed=1, repairs=1, temperature=0.0)
+    kinds = place.search._state.own.fleet.kinds
+    assert sorted(kinds[:6].tolist()) == [0, 0, 0, 1, 1, 1]
