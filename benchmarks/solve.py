@@ -149,7 +149,8 @@ def lkh(given: Any, seconds: float, seed: int) -> Any:
     return [elkai.DistanceMatrix(matrix.tolist()).solve_tsp(runs=1)[:-1]], {}
 
 
-_OF_TABLES = ("capacity", "matrix", "durations", "speed")
+_PATHS = ("matrix", "durations", "fleet")
+_OF_TABLES = ("capacity", "speed", *_PATHS)
 """Options without which a table is no instance."""
 
 
@@ -185,8 +186,7 @@ def read(word: str) -> tuple[Any, str, published.BestKnown | None]:
         problem = api.make_problem(api.read(file).problem.name, convention=convention)
     shown = [f"{name}={value}" for name, value in options.items() if name not in _OF_TABLES]
     typed: dict[str, Any] = {
-        name: value if name in ("matrix", "durations") else json.loads(value)
-        for name, value in options.items()
+        name: value if name in _PATHS else json.loads(value) for name, value in options.items()
     }
     if share := typed.pop("prizes", None):
         typed["prizes"] = prizes(api.read(file, problem, **typed).data, share)
@@ -224,10 +224,13 @@ def checked_cost(given: Any, routes: Any) -> float:
 
 
 def second_opinion(given: Any, routes: Any, cost: float) -> dict[str, Any]:
-    """Return whether PyVRP finds routes feasible, where fields are set; the costs are equal."""
+    """Return whether PyVRP finds routes feasible, where fields are set; the costs are equal.
+
+    It is not asked where vehicles have types: a solution of its own states them.
+    """
     from pyvrp import CostEvaluator, Solution
 
-    if routes is None or not getattr(given.data, "limited", False):
+    if routes is None or not getattr(given.data, "limited", False) or given.data.types:
         return {}
     theirs = pyvrp_data(given.data)
     told = Solution(theirs, [[node - 1 for node in route] for route in routes])

@@ -1,24 +1,21 @@
-"""Solve generated instances with types of vehicles, beside PyVRP on the same data.
+"""Write instances with types of vehicles: ``python benchmarks/vehicle_types.py OUT``.
 
-``python benchmarks/vehicle_types.py [--seconds 10] [--seed 0]`` prints a line of a table for each
-of ten instances of 50 to 200 stops. Three types differ in capacity, fixed cost and cost per
+Ten instances have 50 to 200 stops. Three types differ in capacity, fixed cost and cost per
 distance, and two of them in number. Every second instance has windows of a third of its stops, and
-a type whose shift is half the day.
+a type whose shift is half the day. What is printed are words of ``benchmarks/solve.py``.
 """
 
-import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from specahd import api
-from specahd.routing.vehicles.baselines import pyvrp
-
 SIZES = (50, 80, 100, 150, 200)
 
 
-def generated(size: int, *, timed: bool) -> api.ProblemInstance:
-    """Return an instance; equal arguments give equal ones."""
+def written(out: Path, size: int, *, timed: bool) -> str:
+    """Write an instance, and return its table's name with the options that it needs."""
     rng = np.random.default_rng([size, timed])
     table = pd.DataFrame(rng.integers(0, 1000, (size + 1, 2)), columns=["x", "y"])
     table["demand"] = rng.integers(1, 21, size + 1)
@@ -38,30 +35,18 @@ def generated(size: int, *, timed: bool) -> api.ProblemInstance:
         table.loc[third, "ready"], table.loc[third, "due"] = opens, opens + 1500
         table.loc[0, "service"] = 0
         fleet[1]["shift_end"] = 4000
-    return api.read(table, fleet=fleet)
+    name = out / f"types-{'vrptw' if timed else 'cvrp'}-{size}"
+    table.to_csv(f"{name}.csv", index=False)
+    pd.DataFrame(fleet).to_csv(f"{name}-fleet.csv", index=False)
+    return f"{name}.csv,fleet={name}-fleet.csv"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    out = Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
     for timed in (False, True):
         for size in SIZES:
-            found = generated(size, timed=timed)
-            data, problem = found.data, found.problem
-            solved = api.solve(found, options.seconds, seed=options.seed)
-            theirs = pyvrp(data, 1, options.seed, seconds=options.seconds)
-            assert not problem.check(data, solved.data)
-            assert not problem.check(data, theirs)
-            cost = problem.cost(data, theirs)
-            rate = solved.search.repairs / solved.search.seconds
-            name, ours, routes = problem.name, solved.cost, len(solved.routes)
-            print(
-                f"| {name}-{size} | {ours:,.1f} | {routes} | {rate:,.0f} "
-                f"| {cost:,.1f} | {len(theirs)} | {100 * (ours / cost - 1):+.2f}% |",
-                flush=True,
-            )
+            print(written(out, size, timed=timed))
 
 
 if __name__ == "__main__":

@@ -268,7 +268,7 @@ def test_all_outputs_name_the_type_of_each_route(tmp_path):
     lines = [each["properties"] for each in features if each["geometry"]["type"] == "LineString"]
     assert [line["type"] for line in lines] == solved.types
     assert "(Van &lt;b&gt;)" in text[".html"]
-    assert "<th>type</th>" in text[".html"]
+    assert "</a> Van &lt;b&gt;</td>" in text[".html"]
     # A vehicle of the type leaves in its shift.
     place = solved.types.index("Van <b>")
     assert all(row["departure"] >= "09:00" for _, row in solved.visits()[place][:-1])

@@ -15,9 +15,8 @@ from numba import types
 from numba.extending import overload
 
 from specahd.engine.inlined import inlined
-from specahd.engine.random import uniform
 from specahd.routing.base import IntArray
-from specahd.routing.distances import DURATIONS, LIMITS, PRICES, RELIEFS, SHIFTS
+from specahd.routing.distances import DURATIONS, LIMITS, PRICES, SHIFTS
 from specahd.routing.groups import separated
 from specahd.routing.kernels.distances import leg_length
 
@@ -32,8 +31,8 @@ class Fleet(NamedTuple):
     ----------
     prices
         Shape (types, n + 1, n + 1).
-    shifts, reliefs
-        Shapes (types, 2) and (types,), as in the block.
+    shifts
+        Shape (types, 2).
     capacities, left
         The capacity of each type, and how many of its vehicles have no route.
     left_before
@@ -48,7 +47,6 @@ class Fleet(NamedTuple):
 
     prices: Any
     shifts: Any
-    reliefs: Any
     capacities: Any
     left: Any
     left_before: Any
@@ -67,7 +65,6 @@ def examples(arrays: Mapping[str, Any]) -> dict[str, Any]:
         PRICES: np.ones((2, nodes, nodes)),
         SHIFTS: np.array([[0.0, 100.0], [0.0, 100.0]]),
         LIMITS: np.array([[2, nodes], [2, nodes]]),
-        RELIEFS: np.zeros(2),
         "prizes": np.full(nodes, 10.0),
     }
 
@@ -99,7 +96,7 @@ def begun(arrays: Mapping[str, Any], stops: IntArray) -> tuple[IntArray, Fleet]:
     # As many as a state has (specahd.engine.capacitated), and a vehicle of each type more.
     most, widest = 2 * len(arrays["demands"]) + 2048, 2 * arrays["neighbours"].shape[1] + 1
     fleet = Fleet(
-        *(arrays[PRICES], arrays[SHIFTS], arrays[RELIEFS], capacities, left, left.copy()),
+        *(arrays[PRICES], arrays[SHIFTS], capacities, left, left.copy()),
         *(np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(1, np.int64)),
         np.zeros(widest + len(left), np.int64),
     )
@@ -209,21 +206,6 @@ def offer(own: Any, kind: int, route: int, terminal: int, place: int, demand: in
     fleet.offered[place] = kind
     set_type(own, route, terminal, kind)
     return True
-
-
-@inlined
-def _none(state: Any, kind: int) -> Any:
-    return 0.0
-
-
-@by_types(_none)
-@inlined
-def relief(state: Any, kind: int) -> Any:
-    """Return by how much a position that opens a route seems cheaper than it is, drawn at random.
-
-    Otherwise the first stop of a route would have to pay for its vehicle alone.
-    """
-    return state.own.fleet.reliefs[kind] * uniform(state.generator)
 
 
 @inlined

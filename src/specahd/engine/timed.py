@@ -30,7 +30,6 @@ from specahd.engine.fleets import (
     nothing,
     number_of_types,
     offer,
-    relief,
     return_vehicle,
     same_type,
     set_type,
@@ -327,7 +326,7 @@ def find_positions(
         slack = min(closes, latest[terminal] - taken - lasts) - begins
         if not in_shift(own, slack):
             continue
-        found[DETOUR, count] = distance_before + distance_behind - relief(state, kind)
+        found[DETOUR, count] = distance_before + distance_behind
         found[DISTANCE_BEFORE, count] = distance_before
         found[DISTANCE_BEHIND, count] = distance_behind
         found[REST, count] = capacity_of(own, capacity, route) - demand

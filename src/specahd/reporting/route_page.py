@@ -184,13 +184,7 @@ def _summary(
     """Return the table of the vehicles, which is the legend of the map, too."""
     loaded, typed = (name in visits[0][0][1] for name in ("load", "type"))
     kinds = ("driving", "waiting", "service")
-    columns = [
-        "vehicle",
-        *(["type"] if typed else []),
-        "stops",
-        *(["quantity"] if loaded else []),
-        "distance",
-    ]
+    columns = ["vehicle", "stops", *(["quantity"] if loaded else []), "distance"]
     columns += ["leaves", "back", *kinds] if times is not None else []
     sums: dict[str, float] = {}
     lines = []
@@ -199,8 +193,7 @@ def _summary(
         if loaded:
             numbers["quantity"] = vehicle[0][1]["load"]
         numbers["distance"] = vehicle[-1][1]["distance"]
-        cells = [visible(vehicle[0][1]["type"])] if typed else []
-        cells += [f"{number:,.10g}" for number in numbers.values()]
+        cells = [f"{number:,.10g}" for number in numbers.values()]
         if times is not None:
             leaves = times.vehicles[place][0]["departure"]
             back = _end(times.vehicles[place])
@@ -214,10 +207,10 @@ def _summary(
             numbers |= spent
         sums = {name: sums.get(name, 0) + number for name, number in numbers.items()}
         link = f'<a href="#vehicle-{place + 1}">{place + 1}</a>'
-        lines.append(_row("", f"{_swatch(marks[place], dashes[place])} {link}", cells))
+        kind = f" {escape(visible(vehicle[0][1]['type']))}" if typed else ""
+        lines.append(_row("", f"{_swatch(marks[place], dashes[place])} {link}{kind}", cells))
     if len(visits) > 1:
-        cells = [""] if typed else []
-        cells += [
+        cells = [
             f"{sums[name]:,.10g}" for name in columns[1:] if name in sums and name not in kinds
         ]
         if times is not None:

@@ -28,11 +28,10 @@ MATRIX, CONVENTION = "distance_matrix", "convention"
 """Names of arrays in a shared block: it has the matrix, or the convention beside ``coords``."""
 DURATIONS = "durations"
 """Name of the array of travel times, where ways differ from ways back or from times."""
-PRICES, SHIFTS, LIMITS, RELIEFS = "type_prices", "type_shifts", "type_limits", "type_reliefs"
+PRICES, SHIFTS, LIMITS = "type_prices", "type_shifts", "type_limits"
 """Names of the arrays of types of vehicles: what each way costs with each type, in an array of the
-shape (types, n + 1, n + 1); when its vehicles leave, and are back at the latest; its capacity and
-number; and by how much at most a vehicle that is not used yet seems cheaper than it is."""
-
+shape (types, n + 1, n + 1); when its vehicles leave, and are back at the latest; and its capacity
+and number."""
 DIRECTED = "directed_neighbours"
 """Name of the array with the nearest nodes in each direction, of a tour on directed ways."""
 

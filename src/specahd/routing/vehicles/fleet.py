@@ -16,7 +16,7 @@ import numpy as np
 from specahd.core.errors import ConfigError
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
-from specahd.routing.distances import LIMITS, PRICES, RELIEFS, SHIFTS
+from specahd.routing.distances import LIMITS, PRICES, SHIFTS
 from specahd.routing.formats.fleet_table import types_of
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.rows import Row
@@ -28,8 +28,6 @@ NOT_WORTH = "not worth it"
 """Why a customer is left out whose price is at most what a route to it alone costs."""
 _PARTS = 1024
 """Half a fixed cost is stored in these parts of a unit: sums with integers are then exact."""
-_RELIEF = 0.5
-"""Share of a fixed cost by which an unused vehicle may seem cheaper."""
 _TOO_LONG = 1000.0
 """What a search takes for a way that does not exist, in longest ways. It is small enough that sums
 with it are exact to a hundredth of a millionth of a way."""
@@ -323,7 +321,6 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
             PRICES: np.array(prices),
             SHIFTS: np.array([[each.ready[0], min(each.due[0], due[0])] for each in shifts]),
             LIMITS: np.array(limits),
-            RELIEFS: _RELIEF * parts * np.array([kind.fixed_cost for kind in kinds]),
         },
         max_distance=None,
         max_duration=None,
