@@ -36,10 +36,9 @@ def test_nobody_is_late_by_a_rounding_error():
 def test_only_sums_of_whole_times_are_exact(part, exact):
     coords = np.array([[0.0, 0.0], [3.0, 4.0]])
     ways = np.array([[0.0, 5.0], [5.0, 0.0]])
-    instance = replace(
-        instance_of("vrptw", coords, convention=Convention.EUC_2D, due=np.full(2, 99.0)),
-        **{"convention": Convention.EXPLICIT, "matrix": ways, "durations": ways + part},
-    )
+    plain = instance_of("vrptw", coords, convention=Convention.EUC_2D, due=np.full(2, 99.0))
+    times = ways + part
+    instance = replace(plain, convention=Convention.EXPLICIT, matrix=ways, durations=times)
     assert (_margin(instance, ways) == 0) is exact
 
 
