@@ -185,13 +185,13 @@ def test_any_folder_is_verified(tmp_path):
     shutil.copytree(HERE / "data", folder)
     done = call("prepare", "verify=some", cwd=tmp_path)
     assert "some/tiny.sol: solves tiny.vrp, it costs 206 as stated\n" in done.stdout
-    assert re.search(r"total +9 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
+    assert re.search(r"total +10 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
     (folder / "tiny.sol").write_text((folder / "tiny.sol").read_text().replace("206", "205"))
     done = call("prepare", "verify=some", cwd=tmp_path, check=False)
     assert done.returncode == 2
     wrong, counted = done.stderr.splitlines()[-2:]
     assert re.match(r"some/tiny\.sol: .*206.* 205", wrong)
-    assert "1 of 17 files" in counted
+    assert "1 of 18 files" in counted
     # Files that no problem reads are no instances.
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.md").write_text("nothing")
