@@ -147,8 +147,10 @@ def test_every_tour_has_its_convention(tours, best_known):
 @pytest.mark.integration
 def test_baselines_are_feasible_everywhere(tours, best_known):
     tsp, published, gaps = TSP(), best_known("tsplib"), []
+    # Patching takes a matrix and the cube of the size; it is for directed tours.
+    quick = [baseline for baseline in tsp.baselines if baseline != "patching"]
     for name, instance in tours.items():
-        found = [tsp.baseline(instance, baseline) for baseline in tsp.baselines]
+        found = [tsp.baseline(instance, baseline) for baseline in quick]
         assert all(tsp.check(instance, tour) == () for tour in found), name
         costs = np.array([tsp.cost(instance, tour) for tour in found])
         gaps.append(costs / float(published[name.lower()]["bks"]) - 1)
