@@ -58,12 +58,12 @@ def read(path: Path, text: str) -> list[Row]:
             raise header.error(f"the column {column[:40]!r}, {what}", f"only {', '.join(COLUMNS)}")
     if not 1 <= len(rows) <= MOST_TYPES:
         raise FileError(f"{path}: holds {len(rows)} types of vehicles, expected 1 to {MOST_TYPES}.")
+    numbers = {column: accepted for column, accepted in COLUMNS.items() if accepted}
     commas, found, names = DecimalCommas(), [], set()
     for row in rows:
         if len(row.cells) != len(columns):
             raise row.error(f"{len(row.cells)} cells", f"{len(columns)} as the first line has")
         cells = dict.fromkeys(COLUMNS, "") | dict(zip(columns, row.cells.values(), strict=True))
-        numbers = {column: accepted for column, accepted in COLUMNS.items() if accepted}
         for column in numbers:
             cells[column] = commas.read(row, column, cells[column])
         row = Row(path, row.line, cells)

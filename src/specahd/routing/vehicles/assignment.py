@@ -121,6 +121,8 @@ def _measured(
     times = (taken + served) / (instance.parts * speed)
     loads = summed(instance.demands[walk[:-1]])
     used = np.array([bool(route) for route in routes], float)
+    # Without shifts the windows of stops are kept by all types or by none.
+    in_shifts = any((each.shift_start, each.shift_end) != (None, None) for each in types)
     late: dict[tuple[float, float], FloatArray] = {}
     prices, wrong = np.zeros((2, count, len(types)))
     for place, kind in enumerate(types):
@@ -130,8 +132,7 @@ def _measured(
         for values, most in ((lengths, kind.max_distance), (times, kind.max_duration)):
             if most is not None:
                 wrong[:, place] += values > most * (1 + _ROUNDING)
-        # Without shifts the windows of stops are kept by all types or by none.
-        if any(each.shift_start is not None or each.shift_end is not None for each in types):
+        if in_shifts:
             window = depot_window(instance, kind)
             if window not in late:
                 late[window] = np.array([_late(instance, route, *window) for route in routes])
