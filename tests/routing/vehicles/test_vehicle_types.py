@@ -11,10 +11,19 @@ import pyvrp
 from specahd import api
 from specahd.core.errors import ConfigError, FileError
 from specahd.routing.distances import LIMITS, PRICES, SHIFTS
-from specahd.routing.vehicles.assignment import assign
+from specahd.routing.formats.road_services import NO_WAY
+from specahd.routing.vehicles.assignment import assign, depot_window
 from specahd.routing.vehicles.baselines import problem_data
 from specahd.routing.vehicles.feasibility import check, cost
-from specahd.routing.vehicles.fleet import left_out, penalty, reduced, relaxed, unservable
+from specahd.routing.vehicles.fleet import (
+    by_type,
+    left_out,
+    penalty,
+    reduced,
+    relaxed,
+    unservable,
+)
+from specahd.routing.vehicles.instance import OUT_OF_REACH
 
 PLACES = "depot,0,0,,0,200,0\na,3,4,1,,,5\nb,0,10,2,,,5\nc,6,8,3,,60,5\n"
 """The stops are 5, 10 and 10 from the depot; a and b are 6.7 apart, a and c 5, b and c 6.3."""
@@ -90,6 +99,66 @@ def test_driving_and_service_are_paid_by_time():
     assert penalty(data) > cost(data, ((1,), (2,), (3,)))
 
 
+def test_times_are_paid_at_the_speed_of_the_instance():
+    data = read(LARGE | {"cost_per_distance": 0, "cost_per_duration": 2.0}, text=TIMED, speed=2)
+    assert cost(data, ((1,),)) == 2 * (5 + 5)
+
+
+def test_a_stop_costs_no_more_than_leaving_it_out_at_any_rate():
+    data = read(LARGE | {"cost_per_distance": 10})
+    assert penalty(data) > cost(data, ((1,), (2,), (3,)))
+
+
+@pytest.mark.parametrize(
+    ("shift", "window"),
+    [
+        ({}, (17, 200)),
+        ({"shift_start": 5, "shift_end": 300}, (17, 200)),
+        ({"shift_start": 30, "shift_end": 90}, (37, 90)),
+    ],
+)
+@pytest.mark.parametrize("speed", [1, 2])
+def test_a_shift_narrows_the_window_of_the_depot(shift, window, speed):
+    """Loading takes 7."""
+    text = TIMED.replace("0,200,0", "10,200,7")
+    data = read(LARGE | shift, text=text, speed=speed)
+    [kind] = data.types
+    assert depot_window(data, kind) == pytest.approx([speed * each for each in window])
+    [alike] = by_type(data)
+    assert (alike.windows.ready[0], alike.windows.due[0]) == depot_window(data, kind)
+
+
+def test_a_shift_that_ends_before_it_begins_is_refused_with_its_line():
+    with pytest.raises(FileError, match="line 2 holds the shift_end 30, expected at least 40"):
+        read(LARGE | {"shift_start": 40, "shift_end": 30}, text=TIMED)
+
+
+def test_capacities_have_the_decimals_of_demands():
+    [kind] = read(LARGE, text=PLAIN.replace("3,4,1", "3,4,1.5")).types
+    assert kind.capacity == 60
+
+
+def test_a_route_without_stops_takes_no_vehicle():
+    data = read(LARGE | {"fixed_cost": 40})
+    assert cost(data, ((), (1,))) == cost(data, ((1,),)) == 50
+
+
+def test_nodes_that_are_no_customers_have_no_type():
+    data = read(SMALL, LARGE)
+    assert assign(data, ((1, 9, -1),)).costs.tolist() == assign(data, ((1,),)).costs.tolist()
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [({"max_distance": 26.3245553203}, {}), ({"shift_end": 30}, {"open": True})],
+)
+def test_a_type_whose_limits_hold_is_chosen(field, options):
+    """By a rounding error, and on an open route, which ends at 26.3."""
+    text = PLAIN if "max_distance" in field else TIMED
+    data = read(LARGE | field, LARGE | {"name": "dear", "fixed_cost": 9}, text=text, **options)
+    assert [each.name for each in assign(data, ((2, 3),)).types] == ["large"]
+
+
 def test_the_assignment_is_the_best_of_all():
     rng = np.random.default_rng(4)
     Path("x.csv").write_text(
@@ -152,6 +221,28 @@ def test_a_stop_that_no_type_can_serve_has_a_reason():
     # It costs 20 with a vehicle of the small type.
     assert [row[1] for row in left_out(both, ((1,),))] == ["not worth it", "no vehicle with room"]
     assert relaxed(both).prizes.tolist() == [penalty(both), penalty(both), 20.0, 21.0]
+
+
+WAYS = 10.0 * (1 - np.eye(4))
+
+
+def test_where_distances_are_limited_they_are_the_times_of_the_search():
+    data = read(LARGE | {"max_distance": 25}, matrix=WAYS, durations=2 * WAYS)
+    assert np.array_equal(reduced(data).durations, WAYS)
+
+
+def test_a_missing_way_is_dear_where_distances_cost_nothing():
+    ways = WAYS.copy()
+    ways[1, 2] = NO_WAY
+    rates = {"cost_per_distance": 0, "cost_per_duration": 1}
+    data = replace(read(LARGE | rates, matrix=WAYS, durations=WAYS), matrix=ways)
+    [paid] = reduced(data).type_columns[PRICES]
+    assert paid[1, 2] > 100 * np.delete(paid, 6).max()
+
+
+def test_a_stop_that_types_cannot_serve_for_different_reasons_is_out_of_reach():
+    data = read({"name": "light", "capacity": 2}, LARGE | {"max_distance": 15})
+    assert unservable(data) == {3: OUT_OF_REACH}
 
 
 def test_the_search_sees_what_each_way_costs_with_each_type():

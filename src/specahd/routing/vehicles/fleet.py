@@ -21,7 +21,7 @@ from specahd.routing.formats.fleet_table import types_of
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.rows import Row
 from specahd.routing.formats.vrplib import PRIZE, TimeWindows, VehicleType
-from specahd.routing.vehicles.assignment import depot_window, least_costs
+from specahd.routing.vehicles.assignment import least_costs
 from specahd.routing.vehicles.instance import OUT_OF_REACH, VehicleInstance
 
 NOT_WORTH = "not worth it"
@@ -114,8 +114,12 @@ def by_type(instance: VehicleInstance) -> list[VehicleInstance]:
 def _with_alike(instance: VehicleInstance, kind: VehicleType) -> VehicleInstance:
     windows = instance.windows
     if windows is not None:
-        ready, due = windows.ready.copy(), windows.due.copy()
-        ready[0], due[0] = depot_window(instance, kind)
+        # As specahd.routing.vehicles.assignment.depot_window, by which the checker checks this one.
+        unit, ready, due = _unit(instance), windows.ready.copy(), windows.due.copy()
+        if kind.shift_start is not None:
+            ready[0] = max(ready[0], (kind.shift_start + instance.labels.loading) * unit)
+        if kind.shift_end is not None:
+            due[0] = min(due[0], kind.shift_end * unit)
         windows = replace(windows, ready=ready, due=due)
     return replace(
         instance,
