@@ -17,10 +17,12 @@ import numpy as np
 import psutil
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf
 
 from commands import call, run, start
 from specahd import __main__, api
 from specahd.config import SAMPLES
+from specahd.config.solving import check_output_path, result_inputs
 from specahd.config.words import output_names, quote_files
 from specahd.core.errors import ConfigError, UserError
 
@@ -482,3 +484,14 @@ def test_hydra_reads_the_name_of_a_file_as_it_is():
     for name in ("it's.vrp", "a\\b.vrp", "a\\'b", "a\\", 'a"b, (c).vrp'):
         [word] = quote_files([name])
         assert parser.parse_override(word).value() == name
+
+
+@pytest.mark.parametrize("option", ["instance", "matrix", "durations", "fleet"])
+def test_no_file_that_is_read_is_written_over(tmp_path, option):
+    names = ("instance", "matrix", "durations", "fleet", "incumbent")
+    path = tmp_path / "read.csv"
+    config = OmegaConf.create({**dict.fromkeys(names), "out": str(path), option: str(path)})
+    with pytest.raises(ConfigError, match=f"Expected out to leave {option}=.* as it is"):
+        check_output_path("out", config, str(path))
+    path.write_text("1")
+    assert str(path) in result_inputs(config)["sha256"]

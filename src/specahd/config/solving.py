@@ -10,7 +10,7 @@ from specahd.config.cli import resolve_config
 from specahd.core.errors import ConfigError
 from specahd.routing.formats.text import digest
 
-_READ = ("instance", "matrix", "fleet", "incumbent")
+_READ = ("instance", "matrix", "durations", "fleet", "incumbent")
 """Options that name a file to read."""
 
 

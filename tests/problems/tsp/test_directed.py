@@ -1,6 +1,7 @@
 """Tours on directed ways: costs, constructions, and what refuses them."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -74,6 +75,16 @@ def test_moved_runs_leave_no_shorter_tour_among_near_nodes():
                 near = np.argsort(matrix[turned[end - 1]], kind="stable")[1:11]
                 if turned[0] in near:
                     assert length(matrix, moved) >= length(matrix, tour)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_two_cycles_are_joined_where_that_costs_least(seed):
+    """Ways between the pairs are so long that no best tour takes four of them."""
+    matrix = np.random.default_rng(seed).integers(50, 100, (4, 4)).astype(float)
+    matrix[[0, 1, 2, 3], [1, 0, 3, 2]] = 1.0
+    instance = replace(directed(4, 0), matrix=matrix)
+    least = min(length(matrix, (0, *rest)) for rest in permutations((1, 2, 3)))
+    assert TSP.cost(instance, baseline.patching(instance)) == least
 
 
 def test_patching_is_no_shorter_than_its_assignment_and_shortest_where_that_is_a_tour():
