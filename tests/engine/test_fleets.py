@@ -1,5 +1,6 @@
 """Passes with types of vehicles: what a state holds is what a walk along its routes finds."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -81,3 +82,8 @@ def test_routes_begin_with_the_cheapest_vehicles_that_are_left(place):
     place.slice(seed=1, repairs=1, temperature=0.0)
     kinds = place.search._state.own.fleet.kinds
     assert sorted(kinds[:6].tolist()) == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_search_with_types_begins_hotter(place):
+    warm = place.problem.engine.start_temperature
+    assert warm(place.instance) > warm(replace(place.instance, type_columns={}))

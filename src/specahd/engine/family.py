@@ -24,7 +24,8 @@ class Family:
     name
         The name of the problem, and of the checkpoint that ships with specahd.
     start_temperature
-        The share of :func:`specahd.engine.schedule.temperatures` at which a search begins.
+        Returns the share of :func:`specahd.engine.schedule.temperatures` at which a search of an
+        instance begins.
     neighbours
         Returns the maximum length of the neighbour lists of an instance.
     looks_up
@@ -46,7 +47,7 @@ class Family:
     """
 
     name: str
-    start_temperature: float = 1.5
+    start_temperature: Callable[[Any], float] = lambda instance: 1.5
     neighbours: Callable[[Any], int] = _by_size
     looks_up: bool = True
     timed: bool = False

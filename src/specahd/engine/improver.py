@@ -20,9 +20,6 @@ from specahd.sandbox.shared_arrays import SharedArrays
 NAMES = ("select_customer_groups", "select_position")
 """Names of the functions of upper and lower programs."""
 MAX_SIZE = 100
-HOTTER = 3.0
-"""Start temperature with types of vehicles, as a multiple of that without: a change of a type costs
-more than one of an edge (benchmarks/notes/2026-11-29-types-of-vehicles.md)."""
 _CUSTOMERS_PER_SECOND = 50_000
 """Minimum number of customers whose state a process prepares in one second."""
 _REPAIR_SECONDS = 0.002
@@ -113,10 +110,9 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        hottest = problem.engine.start_temperature
-        if getattr(instance, "type_columns", None):
-            hottest *= HOTTER
-        self._start_temperature, self._end_temperature = temperatures(neighbour_distances, hottest)
+        self._start_temperature, self._end_temperature = temperatures(
+            neighbour_distances, problem.engine.start_temperature(instance)
+        )
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 

@@ -307,7 +307,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     engine = Family(
         name="tsp",
         # Measured on pr2392 and rl11849.
-        start_temperature=1.0,
+        start_temperature=lambda instance: 1.0,
         neighbours=lambda instance: 24,
         # In passes over a tour, computing a straight distance is faster than a lookup.
         looks_up=False,
