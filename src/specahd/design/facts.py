@@ -37,7 +37,10 @@ REASON = 200
 """Longest reason of a failure, in characters."""
 
 
-_PACE = "A second is about five million steps of a simple loop."
+_PACE = (
+    "A second is about five million steps of a simple loop, each with a look into a list, an "
+    "addition and a comparison."
+)
 """A measure of seconds for programs that have no clock; an estimate, the same on every machine."""
 _SPEED = {
     False: f"Within the limits speed does not enter into the score. {_PACE}",
@@ -161,7 +164,7 @@ class Facts:
             f"{self._instances(indices)}{driven}. {room_for}{'' if covered is None else learned}",
             self._gap(indices) + _again(repaired, len(indices)),
             f"Limit of CPU time: {self._limits.upper_call:g} s an instance. Within it speed does "
-            f"not enter into the score. {_PACE}",
+            f"not enter into the score.{'' if each else f' {_PACE}'}",
             *_rebuilders(repertoire),
         ]
 

@@ -327,17 +327,17 @@ def _listed(names: Iterable[str]) -> str:
 
 *_OTHERS, _LAST = RULED_OUT
 RULES: tuple[str, ...] = (
-    "One function, deterministic and without memory between calls: no random module, no clock, no "
-    "files, no output. Your own seeded generator is fine.",
-    "np (NumPy) and math are there, no other module. All of math; of np the "
-    "functions that compute with, make, sort, search and combine arrays (also bincount, "
-    "take_along_axis, add.reduceat), np.linalg.norm, solve, eigh and svd, but not np.random, "
-    "np.empty or np.vectorize.",
+    "One function, deterministic and without memory between calls: no random module, clock, files "
+    "or output. Your own seeded generator is fine.",
+    "np (NumPy) and math are there, no other module. All of math; of np "
+    "functions and methods that compute with, make, sort, search and combine arrays (also "
+    "argpartition, take_along_axis, add.reduceat), np.linalg.norm, solve, eigh and svd, but not "
+    "np.random, np.empty or np.vectorize.",
     f"Builtins: {_listed(BUILTINS)}; no others.",
     f"No {', '.join(_OTHERS)} or {_LAST}. Comprehensions and lambdas are fine.",
     "where= of np functions needs out= with a new array.",
     "Arrays that are arguments are read-only; copy what you change.",
-    f"It is ASCII, of at most {MAX_SOURCE:,} characters and {MAX_NODES:,} syntax nodes.",
+    f"It is ASCII, of at most {MAX_SOURCE:,} characters and {MAX_NODES:,} nodes of ast.walk.",
 )
 """The language of all programs as sentences of a prompt."""
 COMPILED_RULES: tuple[str, ...] = (
