@@ -1,10 +1,12 @@
 """Trainings with ``problem.repair=insertion``: what comes of them repairs, and solves."""
 
 import json
+import signal
+import time
 
 import pytest
 
-from commands import TINY, call
+from commands import TINY, call, start
 from specahd import api
 from specahd.checkpoint.frozen import thaw
 
@@ -30,3 +32,29 @@ def test_a_trained_checkpoint_solves_what_it_was_trained_for(name, tmp_path):
     assert solved.programs == (frozen.upper.id, *(each.id for each in frozen.repertoire))
     assert solved.cost < solved.incumbent_cost
     assert solved.failure == ""
+
+
+HALVING = [*SEARCHING, "search.halving=true", "search.finalists=4", "budget.rounds=2"]
+HALVING += ["budget.programs=8", "budget.lower_share=0.25", "search.seeds=varied"]
+HALVING += ["problem.repairs_per_customer=20", "problem.final_repairs_per_customer=160"]
+
+
+def test_finalists_leave_alike_with_other_workers_and_after_a_kill(tmp_path):
+    call("train", *HALVING, "hydra.run.dir=one", "executor.workers=1", cwd=tmp_path)
+    whole = (tmp_path / "one" / "journal.jsonl").read_bytes()
+    rounds = [each for each in map(json.loads, whole.splitlines()) if each.get("record") == "round"]
+    assert [each["finalists_stopped"] for each in rounds] == [2, 2]
+    # It is killed while the finalists of a round search.
+    process = start("specahd.train", *HALVING, "hydra.run.dir=two", cwd=tmp_path)
+    written = tmp_path / "two" / "journal.jsonl"
+    before = whole[: whole.index(b'"record":"round"')].count(b"\n")
+    while not (written.exists() and written.read_bytes().count(b"\n") >= before):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert len(written.read_bytes()) < len(whole)
+    call("train", "resume=two", cwd=tmp_path)
+    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "checkpoint/SHA256SUMS"):
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    assert "follow from its replies" in call("report", "audit=one", cwd=tmp_path).stdout

@@ -58,6 +58,7 @@ WRONG = {
     "search.cells": [0],
     "search.accept": ["no"],
     "search.racing": ["perhaps"],
+    "search.halving": ["perhaps"],
     "limits.upper_call": [0, 2e6, NAN],
     "limits.lower_call": [0],
     "limits.candidate": [0],

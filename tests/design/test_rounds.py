@@ -27,9 +27,11 @@ from specahd.core.seeding import generator
 from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
 from specahd.design.facts import Facts
+from specahd.methods.eoh import EoH
 from specahd.repair.racing import FIRST
 from specahd.repair.repertoire import objective
 from specahd.routing.base import contracts
+from specahd.routing.operators import RegionOperator
 from specahd.runs.records import Tasks
 from specahd.search.replay import NOT_REPRODUCED, Replay
 
@@ -158,6 +160,44 @@ def test_a_finalist_that_selection_would_not_choose_is_stopped(trained, executor
     assert set(run.cases["repair"][10:]) < set(selection)
     assert (number_of(run.candidates[0].upper), record["finalists_stopped"]) == (8, 1)
     assert record["selection"] == pytest.approx(0.08)
+
+
+class Hasty(Contrary):
+    """On the selection pool the larger of two numbers is the better one, in short searches."""
+
+    def repair(self, uppers, system, case):
+        kind = Contrary if system.repairs is None else Arithmetic
+        return kind.repair(self, uppers, system, case)
+
+
+def test_finalists_leave_rung_by_rung_and_the_last_meet_in_whole_searches(trained, monkeypatch):
+    monkeypatch.setattr(RegionOperator, "repairs_per_customer", 10)
+    monkeypatch.setattr(RegionOperator, "final_repairs_per_customer", 40)
+    run = trained(
+        *(3, 4, 5, 6, 7, 8),
+        executor=Hasty(),
+        tickets=12,
+        policy=lambda: EoH(7),
+        finalists=6,
+        halving=True,
+        rounds=1,
+    )
+    searches = run.systems[-22:]
+    rungs = [10] * 6 * 2 + [20] * 3 * 2 + [None] * 2 * 2
+    assert [system.repairs for system in searches] == rungs
+    # All of a rung draw the same numbers, those of no other, and the last those of an evaluation.
+    assert [system.seed for system in searches] == [(1, each) if each else () for each in rungs]
+    # 8 and 7 are the last, and of them 7 is better in the end.
+    [candidate] = run.candidates
+    assert (number_of(candidate.upper), run.rounds[0]["finalists_stopped"]) == (7, 4)
+    assert candidate.selection == pytest.approx(0.5 - 0.07)
+
+
+@pytest.mark.parametrize(
+    ("halving", "seeds"), [(False, {()}), (True, {(1,), (2,), ()})], ids=["whole", "halving"]
+)
+def test_what_was_kept_is_measured_again_with_other_random_numbers(trained, halving, seeds):
+    assert {system.seed for system in trained(halving=halving).systems} == seeds
 
 
 def test_what_is_broken_off_while_selection_decides_has_the_best_upper_program(trained):

@@ -188,6 +188,24 @@ def test_searches_with_a_checkpoint_are_as_long_as_asked_for():
         assert measured(both, bench) == (trained[0], final[1])
 
 
+def test_a_seed_varies_a_search_and_the_same_one_repeats_it():
+    bench = Bench(CVRP)
+    with closing(bench.evaluator):
+        upper, system = bench.seeds[Level.UPPER][-1], replace(bench.system(), repairs=30)
+        seeds = (), (1,), (2,), (1,)
+        costs = [
+            bench.evaluator.repair([upper], replace(system, seed=seed), 0).cost for seed in seeds
+        ]
+        assert len({*costs}) > 1
+        assert costs[3] == costs[1]
+        # In training it is one seed for each round.
+        pair = [
+            bench.evaluator.utility(upper, replace(system, seed=seed), INCUMBENTS, Penalty())
+            for seed in seeds[:2]
+        ]
+        assert pair[0].utilities != pair[1].utilities
+
+
 def measured(problem, bench):
     """Return what an upper program saves in training, and frozen."""
     upper, system = bench.seeds[Level.UPPER][-1], bench.system()

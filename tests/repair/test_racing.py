@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from specahd.repair.racing import FIRST, Race
+from specahd.repair.racing import FIRST, Race, rungs
 
 TASKS = 128
 EVEN = np.arange(TASKS) % 2 == 0
@@ -25,6 +25,22 @@ def ends(race, scores, prices=0.0):
         if race.ends(scores[:tried], prices):
             return tried
     return None
+
+
+@pytest.mark.parametrize(
+    ("entrants", "expected"),
+    [
+        ((8, 10, 40), [(8, 10), (4, 20), (2, 40)]),
+        # The last rung is the longest, and none is shorter than allowed.
+        ((8, 10, 39), [(8, 19), (4, 39)]),
+        ((8, 10, 10), [(8, 10)]),
+        ((5, 1, 1000), [(5, 250), (3, 500), (2, 1000)]),
+        ((2, 1, 1000), [(2, 1000)]),
+        ((1, 1, 1000), [(1, 1000)]),
+    ],
+)
+def test_half_of_a_rung_goes_on_to_searches_twice_as_long(entrants, expected):
+    assert rungs(*entrants) == expected
 
 
 def test_checks_come_after_twice_as_many_tasks_each():

@@ -196,6 +196,11 @@ class Settings:
     finalists: int = option(
         1, "how many of a round's upper programs selection tries, at least 1", 1
     )
+    halving: bool = option(
+        False,
+        "whether finalists first meet in shorter searches, the better half goes on",
+        newer=True,
+    )
     beta: float = option(0.5, "β of a repertoire's score J, 0 to 1", 0, 1)
     repertoire_size: int = option(10, "most programs of a repertoire, at least 1", 1)
     neighbours: int = option(5, "stored tasks that route a region, at least 1", 1)

@@ -69,8 +69,8 @@ class Candidate:
         )
 
 
-def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the candidate with the best selection score, the earliest on ties.
+def ranked_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates, the best selection score first, the earliest on ties.
 
     A candidate that failed on fewer instances precedes all that failed on more.
     """
@@ -79,4 +79,9 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
         score = candidate.selection
         return -candidate.failed, score if isfinite(score) else -inf
 
-    return max(candidates, key=rank)
+    return sorted(candidates, key=rank, reverse=True)
+
+
+def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the first of :func:`ranked_candidates`."""
+    return ranked_candidates(candidates)[0]

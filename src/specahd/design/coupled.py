@@ -20,14 +20,14 @@ from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
 from specahd.design import facts
-from specahd.design.candidates import Candidate, best_candidate
+from specahd.design.candidates import Candidate, best_candidate, ranked_candidates
 from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
 from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.cases import Case, Incumbent
 from specahd.repair.execution import expose, run_frozen
-from specahd.repair.racing import Race
+from specahd.repair.racing import Race, rungs
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.router import ResponseArchive
 from specahd.repair.system import Repair, RepairSystem, mean_improvement
@@ -351,8 +351,13 @@ class Coupled:
             number=number,
             contract=self._contracts[Level.UPPER],
             method=self._methods[Level.UPPER],
-            # Marginal gains are only defined on the same incumbents.
-            system=replace(system, passes=1) if settings.uppers > 1 else system,
+            system=replace(
+                system,
+                # Marginal gains are only defined on the same incumbents.
+                passes=1 if settings.uppers > 1 else system.passes,
+                # What was kept is measured again with the random numbers of this round.
+                seed=(number,) if settings.halving else (),
+            ),
             incumbents=incumbents,
             executor=self._executor,
             penalty=settings.penalty,
@@ -387,12 +392,16 @@ class Coupled:
     ) -> tuple[Candidate, int]:
         """Return the round's candidate, with the finalist that does best on the selection pool.
 
+        With ``halving``, the others leave rung by rung. Random numbers are those of the rung, of
+        the last one those of an evaluation.
+
         Its score is the mean improvement over the instances on which G did not fail, nan if none.
 
         Returns
         -------
         Candidate, int
-            The candidate, and the number of finalists that were stopped before the last instance.
+            The candidate, and the number of finalists that were stopped before the last instance
+            or rung.
         """
 
         def candidate(uppers: tuple[Program, ...], selection: float, failed: int) -> Candidate:
@@ -406,23 +415,44 @@ class Coupled:
                     return candidate(uppers, *known[1:3]), known[3]
             raise RunFailed(NOT_REPRODUCED)
         cases = self._pools["selection"]
-        self._observer.on_phase(f"round {number}: selection pool", len(cases) * len(finalists))
+        meetings = self._rungs(len(finalists))
+        searches = len(cases) * sum(count for count, _ in meetings)
+        self._observer.on_phase(f"round {number}: selection pool", searches)
         order = self._race_order(number, "selection", len(cases))
+        results: dict[tuple[Program, ...], list[Repair]] = {}
+
+        def measured(
+            uppers: tuple[Program, ...], system: RepairSystem, race: Race | None = None
+        ) -> Candidate | None:
+            repairs = self._race_finalist(uppers, system, cases, race)
+            if repairs is None:
+                return None
+            results[uppers] = repairs
+            failed = sum(repair.failed for repair in repairs)
+            return candidate(uppers, mean_improvement(repairs), failed)
+
+        left = list(finalists)
+        for (_, length), (kept, _) in pairwise(meetings):
+            rung = replace(system, repairs=length, seed=(number, length))
+            ranked = ranked_candidates(list(filter(None, (measured(one, rung) for one in left))))
+            left = [each.uppers for each in ranked[:kept]]
         candidates: list[Candidate] = []
-        results: dict[tuple[str, ...], list[Repair]] = {}
-        for uppers in finalists:
+        for uppers in left:
             race = None
             if order is not None and candidates:
                 best = best_candidate(candidates)
                 if not best.failed:
-                    improvements = [repair.improvement for repair in results[tuple(best.names)]]
+                    improvements = [repair.improvement for repair in results[best.uppers]]
                     race = Race.to_beat(improvements, order)
-            repairs = self._race_finalist(uppers, system, cases, race)
-            if repairs is not None:
-                failed = sum(repair.failed for repair in repairs)
-                candidates.append(candidate(uppers, mean_improvement(repairs), failed))
-                results[tuple(candidates[-1].names)] = repairs
+            if (found := measured(uppers, system, race)) is not None:
+                candidates.append(found)
         return best_candidate(candidates), len(finalists) - len(candidates)
+
+    def _rungs(self, finalists: int) -> list[tuple[int, int]]:
+        """Return how many finalists meet in searches of which length, in order."""
+        operator = self._problem.operator
+        lengths = operator.repairs_per_customer, operator.final_repairs_per_customer
+        return rungs(finalists, *lengths) if self._settings.halving else [(finalists, 0)]
 
     def _race_finalist(
         self,

@@ -86,13 +86,13 @@ class Insertion:
         when a lower program is tried on it. In a trial, a cheaper solution replaces the current
         one, and the next insertions start from it.
     final_repairs_per_customer
-        The number for a search with final programs, which are no longer varied; None: the same.
+        The number for a search with final programs, which are no longer varied.
     """
 
     selector: OrderedGroups
     contract: Contract
     repairs_per_customer: int
-    final_repairs_per_customer: int | None = None
+    final_repairs_per_customer: int
     whole = False
     one_pass = "where the engine makes the passes"
     stages: ClassVar[Mapping[int, float]] = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
@@ -120,11 +120,8 @@ class Insertion:
     def repairs(self, region: Region) -> int:
         return self.repairs_per_customer * len(region.nodes)
 
-    def search_repairs(
-        self, instance: Any, programs: Sequence[Program], *, final: bool = False
-    ) -> int:
+    def search_repairs(self, instance: Any, programs: Sequence[Program], each: int) -> int:
         taken = fmean(price(program.source) for program in programs)
-        each = (self.final_repairs_per_customer if final else None) or self.repairs_per_customer
         return max(1, round(each * int(instance.size) / taken))
 
     def identity(self, region: Region) -> tuple[int, ...]:
@@ -170,5 +167,5 @@ def insertion(problem: Searched) -> Insertion:
     """Return the operator of a problem, with its options, for the programs of its contracts."""
     upper, lower = problem.contracts.ORDERED_GROUPS, problem.contracts.INSERTION
     groups = OrderedGroups(problem, upper, problem.max_regions, problem.max_size)
-    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
-    return Insertion(groups, lower, *searches)
+    each = problem.repairs_per_customer
+    return Insertion(groups, lower, each, problem.final_repairs_per_customer or each)

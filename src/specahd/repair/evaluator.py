@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -232,6 +232,7 @@ class Evaluator:
         regions: list[tuple[float, ...] | None] = []
         ended, detail = Outcome.OK, ""
         order = range(len(incumbents)) if race is None else race.order
+        system = replace(system, repairs=self._operator.repairs_per_customer)
         with self._upper([program], system) as session:
             for incumbent in (incumbents[place] for place in order):
                 tried = len(utilities)
@@ -257,7 +258,7 @@ class Evaluator:
     def repair(self, uppers: Sequence[Program], system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
         with self._upper(uppers, system) as session:
-            return self._repair(uppers, session, system, Incumbent(case), final=True)
+            return self._repair(uppers, session, system, Incumbent(case))
 
     def episode(
         self,
@@ -293,8 +294,6 @@ class Evaluator:
         session: Session,
         system: RepairSystem,
         incumbent: Incumbent,
-        *,
-        final: bool = False,
     ) -> Repair:
         problem, operator, index = self._problem, self._operator, incumbent.case
         case = incumbent.as_case(problem, self._cases)
@@ -307,7 +306,8 @@ class Evaluator:
             return repair_case(problem, case, system, proposers, self._rebuild(system, index))
 
         def start() -> SandboxedEngine:
-            seed = seed_of(*problem.flat(case.instance, case.baseline))
+            varied = np.array(system.seed, np.int64)
+            seed = seed_of(*problem.flat(case.instance, case.baseline), varied)
             near = self._shared.arrays(index)["neighbour_distances"]
             lowers = len(system.repertoire)
             engine = SandboxedEngine(session, problem, case.instance, near, lowers, seed, index)
@@ -315,7 +315,7 @@ class Evaluator:
             return engine
 
         def search() -> Repair:
-            return search_case(problem, operator, case, system, start, final=final)
+            return search_case(problem, operator, case, system, start)
 
         return operator.repair(passes, search)
 

@@ -72,6 +72,7 @@ def check_extensions(
     """
     where, paper = single_pass(problem, portfolio=portfolio), Settings()
     singly = "where a method searches one level" if judged_singly else None
+    searches = problem.operator.repairs_per_customer
     coupled = where or singly
     reasons = {
         "uppers": coupled,
@@ -79,6 +80,7 @@ def check_extensions(
         "tries": where,
         "incumbents": coupled,
         "racing": singly,
+        "halving": None if searches else "where no search repairs an instance",
     }
     for name, reason in reasons.items():
         value, expected = getattr(settings, name), getattr(paper, name)

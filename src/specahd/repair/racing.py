@@ -1,8 +1,8 @@
-"""Racing: a candidate that would not be kept ends after some of its tasks.
+"""Racing and successive halving: a candidate that would not be kept ends early.
 
-A candidate is measured on the tasks of a round in a random order. After 8, 16, 32, ... of them, an
-upper confidence bound says what it could still add to the programs that were kept when it was
-requested. The difference is paired: to the same programs on the same tasks.
+In a race a candidate is measured on the tasks of a round in a random order. After 8, 16, 32, ... of
+them, an upper confidence bound says what it could still add to the programs that were kept when it
+was requested. The difference is paired: to the same programs on the same tasks.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,28 @@ RARE = 0.5
 
 Most programs gain on few tasks, so that the deviation of a small sample may be zero.
 """
+
+
+def rungs(finalists: int, shortest: int, longest: int) -> list[tuple[int, int]]:
+    """Return the rungs of successive halving (Jamieson and Talwalkar, 2016).
+
+    The better half of a rung goes on to the next, whose searches are twice as long, so that each
+    rung takes about as much work. The last rung has two, or more if no shorter one is possible.
+
+    Parameters
+    ----------
+    shortest, longest
+        Least length of a search, and the length in the last rung.
+
+    Returns
+    -------
+    list of (int, int)
+        By rung, the number of finalists and the length of their searches.
+    """
+    counts = [finalists]
+    while counts[-1] > 2 and longest >= shortest << len(counts):
+        counts.append(-(-counts[-1] // 2))
+    return [(count, longest >> place) for place, count in enumerate(counts[::-1])][::-1]
 
 
 def stopped(tried: int, all_: int, name: str) -> str:

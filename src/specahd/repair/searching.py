@@ -128,10 +128,8 @@ def search_case(
     case: Case,
     system: RepairSystem,
     start: Callable[[], ChoosingImprover],
-    *,
-    final: bool = False,
 ) -> Repair:
-    """Improve y0 by a search with the number of repairs that the operator sets.
+    """Improve y0 by a search with the number of repairs that the system or the operator sets.
 
     In a portfolio each member does so separately, and the cheapest result is returned.
 
@@ -139,9 +137,8 @@ def search_case(
     ----------
     start
         Begins a search with the upper program and the repertoire at y0.
-    final
-        Whether the programs are those of a checkpoint, or might become one.
     """
+    each = system.repairs or operator.final_repairs_per_customer
     everyone = range(len(system.repertoire))
     choices: list[tuple[Callable[[FloatArray], int], Sequence[int]]]
     choices = [(system.router.choose, everyone)]
@@ -150,7 +147,7 @@ def search_case(
     repairs = []
     for choose, members in choices:
         routed = RoutedImprover(problem, operator, case, choose, members, start())
-        inserted = operator.search_repairs(case.instance, system.repertoire, final=final)
+        inserted = operator.search_repairs(case.instance, system.repertoire, each)
         repairs.append(_describe_search(problem, case, system, routed, inserted))
     return min(repairs, key=lambda repair: repair.cost)
 

@@ -28,6 +28,10 @@ class RepairSystem:
         Largest number of passes over a solution, of all upper programs together.
     tries
         Number of members that rebuild a region: the first ones that the router ranks.
+    repairs
+        Insertions of a search per node of the instance; None: those of final programs.
+    seed
+        Numbers that vary the random numbers of a search; the same ones are drawn for all programs.
     """
 
     key: str
@@ -37,6 +41,8 @@ class RepairSystem:
     portfolio: bool = False
     passes: int = 1
     tries: int = 1
+    repairs: int | None = None
+    seed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

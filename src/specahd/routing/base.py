@@ -155,6 +155,11 @@ class RepairOperator(Protocol):
         ...
 
     @property
+    def final_repairs_per_customer(self) -> int:
+        """The same for a search with programs that are no longer varied."""
+        ...
+
+    @property
     def stages(self) -> Mapping[int, float]:
         """Share of a descent that led to a training case, by its repairs per node; may be empty."""
         ...
@@ -181,10 +186,11 @@ class RepairOperator(Protocol):
         """Return the number of nodes that a lower program inserts when evaluated on a region."""
         ...
 
-    def search_repairs(
-        self, instance: Any, programs: Sequence[Program], *, final: bool = False
-    ) -> int:
-        """Return the number of nodes that a search with these lower programs inserts."""
+    def search_repairs(self, instance: Any, programs: Sequence[Program], each: int) -> int:
+        """Return the number of nodes that a search with these lower programs inserts.
+
+        ``each`` is the number for each node of the instance if the programs are the cheapest.
+        """
         ...
 
     def repair(self, passes: Callable[[], T], search: Callable[[], T]) -> T:

@@ -80,6 +80,7 @@ class RegionOperator:
     selector: RegionSelector
     contract: Contract
     repairs_per_customer = 0
+    final_repairs_per_customer = 0
     stages: Mapping[int, float] = {}
 
     @property
@@ -102,9 +103,7 @@ class RegionOperator:
     def repairs(self, region: Region) -> int:
         return len(region.nodes)
 
-    def search_repairs(
-        self, instance: Any, programs: Sequence[Program], *, final: bool = False
-    ) -> int:
+    def search_repairs(self, instance: Any, programs: Sequence[Program], each: int) -> int:
         return 0
 
     def repair(self, passes: Callable[[], T], search: Callable[[], T]) -> T:
