@@ -58,7 +58,7 @@ def test_it_solves(name):
     assert programs.router is not None
     instance = api.ProblemInstance(problem, next(problem.generate("validation", 1)))
     solved = api.solve(instance, repairs=2000, checkpoint=EVOLVED)
-    assert solved.programs == programs.names
+    assert solved.programs == programs.names()
     assert not solved.failure
     assert solved.search.repairs >= 2000
 
@@ -71,7 +71,7 @@ def test_what_searches_unless_it_is_chosen_depends_on_the_instance(capacity, che
     drawn = next(problem.generate("validation", 1))
     instance = api.ProblemInstance(problem, replace(drawn, capacity=capacity))
     solved = api.solve(instance, repairs=100)
-    assert solved.programs == programs_for(problem, checkpoint).names
+    assert solved.programs == programs_for(problem, checkpoint).names()
 
 
 @pytest.mark.integration

@@ -5,6 +5,7 @@ import json
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from commands import tree
@@ -12,16 +13,17 @@ from foreign import rewrite
 from specahd.checkpoint.frozen import Checkpoint, freeze, thaw
 from specahd.checkpoint.manifest import verify_checksums
 from specahd.core.errors import CheckpointError
-from specahd.core.program import Level, Outcome
+from specahd.core.program import Level, Outcome, Tier
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.responses import RepairTask, Response, ResponseTable
-from specahd.repair.router import ResponseArchive
+from specahd.repair.router import ResponseArchive, Utilities
 from specahd.routing.base import Region, contracts
 
 PROBLEM = CVRP()
 CONTRACTS = {level: contracts(PROBLEM.operator)[level] for level in Level}
+WIDTH = len(PROBLEM.descriptor_names)
 
 
 def checkpoint():
@@ -84,9 +86,65 @@ def test_round_trip_in_bytes(tmp_path, made):
     assert {path.name for path in tmp_path.iterdir()} == {"checkpoint", "again"}
 
 
+def choosing():
+    """Return the problem of a checkpoint that chooses its upper program, and the checkpoint."""
+    problem = CVRP(repair="insertion")
+    seeds = {level: one.seeds for level, one in contracts(problem.operator).items()}
+    by_tier = {
+        level: tuple(replace(one, tier=Tier.COMPILED) for one in seeds[level]) for level in Level
+    }
+    width = len(problem.descriptor_names)
+    archive = ResponseArchive(problem.descriptor_names)
+    made = replace(
+        checkpoint(),
+        uppers=by_tier[Level.UPPER][:2],
+        repertoire=by_tier[Level.LOWER],
+        archive=archive,
+        statistics=archive.statistics(),
+        utilities=Utilities(((1.0,) * width, (-0.1,) * width), ((0.3, 0.1), (0.0, 0.2))),
+    )
+    return problem, made
+
+
+def test_what_chooses_an_upper_program_is_kept(tmp_path):
+    problem, made = choosing()
+    freeze(made, tmp_path / "checkpoint")
+    read = thaw(tmp_path / "checkpoint")
+    freeze(read, tmp_path / "again")
+    assert tree(tmp_path / "checkpoint") == tree(tmp_path / "again")
+    assert read.utilities == made.utilities
+    read.admit(problem)
+    near, far = (np.array(each) for each in made.utilities.descriptors)
+    alone = replace(read, neighbours=1).system().choice
+    assert (alone.choose(near), alone.choose(far)) == (0, 1)
+    with pytest.raises(CheckpointError, match="chooses an upper program where all take turns"):
+        replace(checkpoint(), uppers=several().uppers, utilities=made.utilities).admit(PROBLEM)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": 2},
+        {"uppers": []},
+        {"utilities": {"descriptors": [], "saved": [[], []]}},
+        {"utilities": {"descriptors": [[1.0]], "saved": [[0.1], [0.2]]}},
+        {"utilities": {"descriptors": [[1.0] * WIDTH], "saved": [[0.1]]}},
+        {"utilities": {"descriptors": [[1.0] * WIDTH], "saved": [[0.1], [0.2, 0.3]]}},
+        {"utilities": {"descriptors": [[1e16] * WIDTH], "saved": [[0.1], [0.2]]}},
+        {"utilities": {"descriptors": [[1.0] * WIDTH], "saved": [[0.1], ["x"]]}},
+        {"utilities": None},
+    ],
+)
+def test_what_chooses_fits_the_programs_or_is_refused(tmp_path, change):
+    freeze(choosing()[1], tmp_path / "checkpoint")
+    rewrite(tmp_path / "checkpoint", lambda manifest: manifest.update(change))
+    with pytest.raises(CheckpointError, match="is not a manifest"):
+        thaw(tmp_path / "checkpoint")
+
+
 def test_what_is_as_in_the_paper_reads_as_it_always_did(frozen):
     told = json.loads((frozen / "manifest.json").read_text()).keys()
-    assert not told & {"uppers", "passes", "tries", "portfolio", "training"}
+    assert not told & {"uppers", "passes", "tries", "portfolio", "training", "utilities"}
 
 
 def test_every_flipped_byte_is_noticed(frozen):

@@ -110,14 +110,6 @@ def test_workers_are_a_number_in_range(workers):
         check_workers(workers)
 
 
-def test_each_of_several_upper_programs_has_a_pass():
-    assert Settings(uppers=3, passes=3).uppers == 3
-    with pytest.raises(
-        ConfigError, match=r"search\.passes of at least search\.uppers=3, .*, got 2\."
-    ):
-        Settings(uppers=3, passes=2)
-
-
 @pytest.mark.parametrize("options", [Budget, CallLimits, Penalty, Pools, Settings])
 def test_a_line_of_help_states_no_other_range_than_the_one_that_is_checked(options):
     for each in fields(options):

@@ -208,7 +208,7 @@ def scored(utilities, penalties, regions=None):
     return UpperResult(Outcome.OK, "", tuple(utilities), tuple(penalties), tuple(regions))
 
 
-def upper(executor=None, judged_singly=False, known=(), uppers=1, **results):
+def upper(executor=None, judged_singly=False, known=(), uppers=1, chosen=False, **results):
     search = UpperSearch(
         number=1,
         contract=CONTRACTS[Level.UPPER],
@@ -218,6 +218,7 @@ def upper(executor=None, judged_singly=False, known=(), uppers=1, **results):
         executor=executor,
         penalty=Penalty(weight=3.0),
         uppers=uppers,
+        chosen=chosen,
         coordinates=PROBLEM.descriptor_names,
         known=known,
         judged_singly=judged_singly,
@@ -346,6 +347,12 @@ def test_finalists_are_sets_begun_with_the_next_member():
     everybody = [each.program.id for each in search.method.members[:3]]
     assert sets(search, 3) == [["good", "other"], everybody, ["copy", "other"]]
     assert sets(search, 9)[3:] == [["copy"], ["worse"]]
+    # Where one is chosen for each instance, the choice has to pay beside each one alone.
+    alone = [[each.program.id] for each in search.method.members]
+    assert sets(upper(uppers=3, chosen=True, **COMPLEMENTARY), 4) == [
+        ["good", "other"],
+        *alone[:3],
+    ]
     assert sets(upper(**COMPLEMENTARY), 2) == [["good"], ["copy"]]
     # Where none gains anything the first stands alone.
     assert sets(upper(uppers=3, none=scored([0.0, -0.1], [0.01, 0.01])), 5) == [["none"]]

@@ -28,6 +28,7 @@ from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
 from specahd.design.facts import Facts
 from specahd.methods.eoh import EoH
+from specahd.repair.cases import make_case
 from specahd.repair.racing import FIRST
 from specahd.repair.repertoire import objective
 from specahd.routing.base import contracts
@@ -227,6 +228,38 @@ class Complementary(Arithmetic):
             for place, utility in enumerate(made.utilities)
         ]
         return replace(made, utilities=tuple(gained), penalties=(0.0,) * len(gained))
+
+
+class ByRouter(Complementary):
+    """On an instance of selection a choice saves more than any program alone."""
+
+    def repair(self, uppers, system, case):
+        made = super().repair(uppers, system, case)
+        return made if system.choice is None else replace(made, cost=10.0)
+
+
+def test_one_of_several_upper_programs_is_chosen_for_a_search(trained, monkeypatch):
+    monkeypatch.setattr(RegionOperator, "repairs_per_customer", 10)
+    case = make_case(PROBLEM, next(PROBLEM.generate("lower_train", 3)))
+    run = trained(
+        *(3, 8, 5, 2),
+        executor=ByRouter(),
+        uppers=3,
+        finalists=3,
+        rounds=1,
+        parts={"cases": [case] * 8},
+    )
+    [candidate] = run.candidates
+    assert [number_of(program) for program in candidate.uppers] == [8, 5]
+    # Each saves on the instances of upper_train that the other does not save on.
+    saved = np.array(candidate.utilities.saved)
+    assert saved.tolist() == [[0.0, 0.08], [0.05, 0.0]]
+    assert candidate.utilities.descriptors == (tuple(case.describe(PROBLEM).tolist()),) * 2
+    # Beside them each of the best searches alone.
+    tried = [system.choice is not None for system in run.systems if system.router][-6:]
+    assert tried == [True] * 2 + [False] * 4
+    [first] = {system.choice for system in run.systems if system.choice is not None}
+    assert first.estimate(case.describe(PROBLEM)).tolist() == pytest.approx([0.04, 0.025])
 
 
 def test_programs_that_complement_each_other_are_kept_and_expose_together(trained):

@@ -1,17 +1,20 @@
 """Passes on a problem so small that every state is a number: the merges accepted so far."""
 
 import time
+from contextlib import nullcontext
 from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome, Program
-from specahd.core.settings import Penalty
+from specahd.core.settings import Penalty, Settings
+from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import Case
 from specahd.repair.merge import Accept
-from specahd.repair.passes import repair_case
+from specahd.repair.passes import check_extensions, repair_case
 from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import Region, Rejection, Validation
 from specahd.sandbox.calls import Result
@@ -235,3 +238,23 @@ def test_regions_that_are_not_tried_again_count_as_kept():
     assert (repair.passes, repair.skipped, repair.proposed) == (2, 3, 12)
     expected = 0.005 * (12 - 8) / 12 + 0.005 * 1 / 8
     assert repair.penalty(Penalty()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("repair", "options", "reason"),
+    [
+        ("append", {"uppers": 3, "passes": 2}, r"passes of at least search\.uppers=3, .*, got 2\."),
+        ("append", {"halving": True}, "halving=False where no search repairs an instance"),
+        ("insertion", {"uppers": 3, "passes": 3}, "passes=1 where the engine makes the passes"),
+        ("construct", {"uppers": 3}, "uppers=1 where regions are whole instances"),
+        ("append", {"uppers": 3, "passes": 3}, None),
+        ("insertion", {"uppers": 3, "halving": True}, None),
+    ],
+)
+def test_several_upper_programs_have_a_pass_each_or_are_chosen_for_a_search(
+    repair, options, reason
+):
+    with pytest.raises(ConfigError, match=reason) if reason else nullcontext():
+        check_extensions(
+            CVRP(repair=repair), Settings(**options), portfolio=False, judged_singly=False
+        )

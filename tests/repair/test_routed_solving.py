@@ -9,16 +9,18 @@ from specahd.api.problems import settings_of
 from specahd.checkpoint.frozen import Checkpoint, freeze
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.settings import Accept
+from specahd.repair.cases import make_case
 from specahd.repair.responses import RepairTask, Response, ResponseTable
-from specahd.repair.router import ResponseArchive
+from specahd.repair.router import ResponseArchive, Utilities
 from specahd.routing.base import Region, contracts
 
 PROBLEM = api.make_problem("cvrp", repair="insertion")
 SEEDS = {level: contract.seeds for level, contract in contracts(PROBLEM.operator).items()}
+UPPERS = tuple(replace(program, tier=Tier.COMPILED) for program in SEEDS[Level.UPPER][:2])
 CHEAPEST, BLINKS = (replace(program, tier=Tier.COMPILED) for program in SEEDS[Level.LOWER])
 
 
-def checkpoint(folder, *repertoire, best):
+def checkpoint(folder, *repertoire, best, uppers=UPPERS[:1], utilities=None):
     """Freeze a checkpoint whose router chooses one member for every region."""
     descriptor = (0.0,) * len(PROBLEM.descriptor_names)
     table = ResponseTable([RepairTask("x#1", 0, Region((1, 2)), descriptor)])
@@ -30,7 +32,8 @@ def checkpoint(folder, *repertoire, best):
     frozen = Checkpoint(
         problem="cvrp",
         settings=settings_of(PROBLEM),
-        uppers=(replace(SEEDS[Level.UPPER][0], tier=Tier.COMPILED),),
+        uppers=uppers,
+        utilities=utilities,
         repertoire=repertoire,
         archive=archive,
         statistics=archive.statistics(),
@@ -51,3 +54,33 @@ def test_who_is_routed_to_repairs_alone(tmp_path):
     assert found[0].data == found[1].data != found[2].data
     assert found[1].history[0][1] > found[1].cost
     assert np.unique([each.search.repairs for each in found[:2]]).size == 1
+
+
+def test_the_upper_program_that_saved_most_from_solutions_like_it_searches(tmp_path):
+    made = api.ProblemInstance(PROBLEM, next(PROBLEM.generate("lower_train", 3)))
+    solving = api.make_problem("cvrp", repair="insertion", baseline="savings")
+    like = make_case(solving, made.data).describe(solving)
+    described = tuple(like.tolist()), tuple((-like).tolist())
+    best = Utilities(described, ((0.1, 0.3), (0.2, 0.0)))
+    options = {"best": BLINKS, "uppers": UPPERS}
+    chosen = checkpoint(tmp_path / "chosen", BLINKS, **options, utilities=best)
+    alone = [
+        checkpoint(tmp_path / program.id, BLINKS, best=BLINKS, uppers=(program,))
+        for program in UPPERS
+    ]
+    found = [api.solve(made, checkpoint=each, repairs=3000) for each in (chosen, *alone)]
+    assert found[0].programs == (UPPERS[1].id, BLINKS.id)
+    assert found[0].data == found[2].data != found[1].data
+    told = (
+        f"{UPPERS[1].id} of 2 upper programs: from the training solutions most like this one it "
+        "saved 20.00%, the others at most 10.00%"
+    )
+    assert (found[0].choice, found[1].choice) == (told, "")
+    assert (found[0].record()["choice"], "choice" in found[1].record()) == (told, False)
+    # An evaluation chooses alike, and begins with another solution.
+    repaired = [api.load(each).repair(made) for each in (chosen, *alone)]
+    used = [step.upper for step in repaired[0].repair.steps]
+    index = [program.id for program in UPPERS].index(used[0])
+    assert {*used} == {UPPERS[index].id}
+    assert repaired[1].data != repaired[0].data == repaired[1 + index].data
+    assert index == 1

@@ -55,7 +55,7 @@ def programs_for(
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
         if instance is not None and problem.engine.moving_window(instance):
             upper = replace(upper, id=f"{upper.id}-in-turn", source=moving_window(upper.source))
-        return Programs(upper, (lower,))
+        return Programs((upper,), (lower,))
     if checkpoint == EVOLVED:
         checkpoint = SHIPPED / problem.name
         if not checkpoint.is_dir():
@@ -79,4 +79,5 @@ def _of_checkpoint(inserting: AnyProblem, place: Path) -> Programs:
             f"problem.repair={OPERATOR}."
         )
     frozen.admit(inserting)
-    return Programs(frozen.upper, frozen.repertoire, frozen.system().router.choose)
+    system = frozen.system()
+    return Programs(frozen.uppers, frozen.repertoire, system.router.choose, system.choice)

@@ -142,12 +142,15 @@ class Solved(Solution):
         Names of the programs.
     workers
         Number of processes that searched.
+    choice
+        Which of several upper programs searched, and why; empty if there is one.
     """
 
     search: SearchResult
     startup: float
     programs: tuple[str, ...]
     workers: int = 1
+    choice: str = ""
 
     @property
     def history(self) -> tuple[tuple[float, float, int], ...]:
@@ -208,6 +211,7 @@ class Solved(Solution):
             "repairs_per_second": round(search.repairs / max(search.seconds, 1e-9)),
             "fallbacks": search.fallbacks,
             "programs": list(self.programs),
+            **({"choice": self.choice} if self.choice else {}),
             "workers": self.workers,
             "history": [[round(seconds, 3), *rest] for seconds, *rest in self.history],
         }
@@ -349,6 +353,7 @@ def solve(
             f"each should have {LEAST_CUSTOMERS} customers."
             + (f" {cluster} is not used." if cluster is not None and count == 1 else "")
         )
+    upper, choice = 0, ""
     deferral = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), deferral:
         case = (
@@ -381,6 +386,8 @@ def solve(
                 tell = _reporter(callback, problem, case, goal)
                 routed: Improver = improver
                 if reduced_data is data:
+                    upper, choice = _choose_upper(problem, case, programs)
+                    improver.upper = upper
                     routed = _routed_improver(problem, case, programs, improver)
                 cost = problem.cost(goal, case.baseline)
                 search = run_search(
@@ -404,7 +411,8 @@ def solve(
         )
     solved = Solved(
         *(problem, case, search.solution, search.cost),
-        *(search, began - came, programs.names, count),
+        *(search, began - came, programs.names(upper), count),
+        choice=choice,
     )
     for warning in filter(None, (solved.warning, solved.unserved_warning)):
         observer.on_warning(warning)
@@ -451,6 +459,21 @@ def _routed_improver(
     # The descriptor of regions depends on the operator, so that of the training is needed.
     trained = with_options(problem, repair=OPERATOR)
     return RoutedImprover(trained, trained.operator, case, programs.router, range(size), improver)
+
+
+def _choose_upper(problem: AnyProblem, case: Case, programs: Programs) -> tuple[int, str]:
+    """Return the index of the upper program that searches, and a sentence why it does."""
+    if programs.choice is None:
+        return 0, ""
+    descriptor = case.describe(with_options(problem, repair=OPERATOR))
+    upper = programs.choice.choose(descriptor)
+    saved = programs.choice.estimate(descriptor)
+    others = max(each for index, each in enumerate(saved.tolist()) if index != upper)
+    return upper, (
+        f"{programs.uppers[upper].id} of {len(saved)} upper programs: from the training solutions "
+        f"most like this one it saved {100 * saved[upper]:.2f}%, the others at most "
+        f"{100 * others:.2f}%"
+    )
 
 
 def _reporter(

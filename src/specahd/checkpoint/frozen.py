@@ -21,9 +21,11 @@ from specahd.checkpoint.archive import read_archive, write_archive
 from specahd.checkpoint.manifest import (
     MANIFEST,
     SCHEMA,
+    SCHEMA_WITH_UTILITIES,
     Descriptor,
     Entry,
     Manifest,
+    SavedByUppers,
     read_manifest,
     read_source,
     source_file,
@@ -39,7 +41,7 @@ from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.programs.guard import guard
 from specahd.repair.passes import single_pass
-from specahd.repair.router import ResponseArchive, Statistics
+from specahd.repair.router import ResponseArchive, Statistics, Utilities
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
 
@@ -57,11 +59,13 @@ class Checkpoint:
     uppers
         The upper programs, at least one, in the order of their turns.
     neighbours
-        k of the router.
+        k of the routers.
     portfolio, passes, tries
         As in :class:`specahd.repair.system.RepairSystem`.
     training
         Record of the training (:func:`specahd.api.provenance.provenance`); empty if old.
+    utilities
+        By them one of several upper programs is chosen for an instance; None: they take turns.
     """
 
     problem: str
@@ -76,6 +80,7 @@ class Checkpoint:
     passes: int = 1
     tries: int = 1
     training: Mapping[str, Any] = field(default_factory=dict)
+    utilities: Utilities | None = None
 
     @property
     def upper(self) -> Program:
@@ -124,6 +129,7 @@ class Checkpoint:
             self.portfolio,
             asked.passes or self.passes,
             asked.tries or self.tries,
+            choice=self.utilities.router(self.neighbours) if self.utilities else None,
         )
 
     def admit(self, problem: AnyProblem) -> None:
@@ -139,8 +145,11 @@ class Checkpoint:
         if self.archive.descriptor_names != tuple(problem.descriptor_names):
             raise CheckpointError(f"The checkpoint has not the descriptor of {problem.name}.")
         where = single_pass(problem, portfolio=self.portfolio)
-        if where is not None and max(self.passes, self.tries, len(self.uppers)) > 1:
+        in_turn = 1 if self.utilities else len(self.uppers)
+        if where is not None and max(self.passes, self.tries, in_turn) > 1:
             raise CheckpointError(f"The checkpoint has several passes or tries {where}.")
+        if self.utilities and not problem.operator.repairs_per_customer:
+            raise CheckpointError("The checkpoint chooses an upper program where all take turns.")
         known = contracts(problem.operator)
         for program in self.programs:
             contract = known[program.level]
@@ -169,8 +178,9 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     for program in checkpoint.programs:
         (directory / source_file(program.id)).write_text(program.source, encoding="utf-8")
     write_archive(checkpoint.archive, directory)
+    chosen = checkpoint.utilities
     manifest = Manifest(
-        schema=SCHEMA,
+        schema=SCHEMA_WITH_UTILITIES if chosen else SCHEMA,
         problem=checkpoint.problem,
         settings=dict(checkpoint.settings),
         accept=checkpoint.accept,
@@ -187,6 +197,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
         passes=checkpoint.passes,
         tries=checkpoint.tries,
         training=dict(checkpoint.training),
+        utilities=SavedByUppers(chosen.descriptors, chosen.saved) if chosen else None,
     )
     text = json.dumps(to_builtins(manifest), indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -240,7 +251,15 @@ def thaw(directory: Path) -> Checkpoint:
         passes=manifest.passes,
         tries=manifest.tries,
         training=manifest.training,
+        utilities=_utilities(manifest),
     )
+
+
+def _utilities(manifest: Manifest) -> Utilities | None:
+    if manifest.utilities is None:
+        return None
+    described, saved = manifest.utilities.descriptors, manifest.utilities.saved
+    return Utilities(tuple(map(tuple, described)), tuple(map(tuple, saved)))
 
 
 def _program(directory: Path, level: Level, entry: Entry) -> Program:

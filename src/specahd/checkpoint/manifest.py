@@ -19,7 +19,8 @@ from specahd.core.program import Tier
 from specahd.core.settings import Accept
 from specahd.runs.files import CHECKPOINT
 
-SCHEMA = 2
+SCHEMA, SCHEMA_WITH_UTILITIES = 2, 3
+"""The version of manifests without and with utilities of upper programs."""
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 TASKS_FILE = "tasks.parquet"
@@ -35,6 +36,7 @@ _Skill = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,200}/[0-9]{1,9}\Z")]
 _Count = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 _Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
+_Finite = Annotated[float, Meta(ge=-1e15, le=1e15)]
 
 
 class Entry(Struct, forbid_unknown_fields=True, frozen=True):
@@ -64,6 +66,16 @@ class Descriptor(Struct, forbid_unknown_fields=True, frozen=True):
             raise ValueError("Expected as many means and scales as names")
 
 
+class SavedByUppers(Struct, forbid_unknown_fields=True, frozen=True):
+    """What each upper program saved from training solutions, and the solutions' descriptors.
+
+    A row of ``saved`` for each program in turn, a row of ``descriptors`` for each solution.
+    """
+
+    descriptors: Annotated[Sequence[Sequence[_Finite]], Meta(min_length=1, max_length=10_000)]
+    saved: Sequence[Sequence[_Finite]]
+
+
 class Manifest(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True, kw_only=True):
     """``manifest.json``; a field that has its default is not written.
 
@@ -71,6 +83,8 @@ class Manifest(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=Tr
     ----------
     uppers
         All upper programs if there are several; the first is ``upper`` too.
+    utilities
+        By them one of several upper programs is chosen for an instance; None: they take turns.
     """
 
     schema: int
@@ -86,10 +100,21 @@ class Manifest(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=Tr
     passes: _Count = 1
     tries: _Count = 1
     training: dict[str, Any] = {}
+    utilities: SavedByUppers | None = None
 
     def __post_init__(self) -> None:
         if self.uppers and (len(self.uppers) == 1 or self.uppers[0] != self.upper):
             raise ValueError("Expected uppers to be several, the first of them upper")
+        if (self.utilities is None) != (self.schema == SCHEMA):
+            raise ValueError(f"Expected utilities with schema {SCHEMA_WITH_UTILITIES} alone")
+        if self.utilities is not None:
+            described, saved = self.utilities.descriptors, self.utilities.saved
+            if not self.uppers or len(saved) != len(self.uppers):
+                raise ValueError("Expected utilities of each of several uppers")
+            if {*map(len, described)} != {len(self.descriptor.names)}:
+                raise ValueError("Expected utilities with descriptors of the names")
+            if {*map(len, saved)} != {len(described)}:
+                raise ValueError("Expected as many utilities as descriptors")
         for name, value in self.settings.items():
             try:
                 convert({name: value}, dict[_Option, _Setting | _Integer | _Number | bool | None])
@@ -146,10 +171,10 @@ def read_manifest(directory: Path) -> Manifest:
     path, text = directory / MANIFEST, _read_text(directory, MANIFEST)
     try:
         schema = parse_json(text, _Schema).schema
-        if schema != SCHEMA:
+        if schema not in (SCHEMA, SCHEMA_WITH_UTILITIES):
             raise CheckpointError(
                 f"The checkpoint {directory} has schema {printable(str(schema))}; "
-                f"this version reads schema {SCHEMA}."
+                f"this version reads schema {SCHEMA} and {SCHEMA_WITH_UTILITIES}."
             )
         manifest: Manifest = parse_json(text, Manifest)
     except ValueError as error:

@@ -223,7 +223,10 @@ class Settings:
         1, "most passes over a solution, at least 1; they end when none gains", 1, newer=True
     )
     uppers: int = option(
-        1, "most upper programs that take turns in the passes, at least 1", 1, newer=True
+        1,
+        "most upper programs: they take turns; of a search, one is chosen for an instance",
+        1,
+        newer=True,
     )
     racing: bool = option(
         False, "whether a program that would not be kept ends after some tasks", newer=True
@@ -248,11 +251,6 @@ class Settings:
         if self.initial_programs is not None and self.levels == "upper":
             raise ConfigError(
                 "Expected search.levels=both or lower with search.initial_programs, got upper."
-            )
-        if self.passes < self.uppers:
-            raise ConfigError(
-                f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
-                f"program makes a pass of its own, got {self.passes}."
             )
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 from specahd.checkpoint.frozen import Checkpoint
 from specahd.core.program import Program
 from specahd.core.settings import Accept, Settings
-from specahd.repair.router import ResponseArchive
+from specahd.repair.router import ResponseArchive, Utilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Candidate:
         Number of selection instances on which a program of G failed; no mean includes them.
     portfolio
         As in :class:`specahd.repair.system.RepairSystem`.
+    utilities
+        As in :class:`specahd.checkpoint.frozen.Checkpoint`.
     """
 
     round: int
@@ -34,6 +36,7 @@ class Candidate:
     selection: float
     failed: int = 0
     portfolio: bool = False
+    utilities: Utilities | None = None
 
     @property
     def upper(self) -> Program:
@@ -66,6 +69,7 @@ class Candidate:
             passes=settings.passes,
             tries=settings.tries,
             training=training,
+            utilities=self.utilities,
         )
 
 

@@ -29,7 +29,7 @@ from specahd.repair.cases import Case, Incumbent
 from specahd.repair.execution import expose, run_frozen
 from specahd.repair.racing import Race, rungs
 from specahd.repair.responses import RepairTask, task_key
-from specahd.repair.router import ResponseArchive
+from specahd.repair.router import ResponseArchive, Utilities
 from specahd.repair.system import Repair, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, Region, contracts
 from specahd.runs.journal import Journal
@@ -104,6 +104,10 @@ class Coupled:
         self._covered: float | None = None
         self._served: list[str] = []
         self._facts = Facts(problem, cases, limits or CallLimits())
+        self._cases = cases
+        # Of the last round with upper programs: what each saved, and the solutions.
+        self._saved: Mapping[str, tuple[float, ...]] = {}
+        self._described: tuple[tuple[float, ...], ...] = ()
         self._problem = problem
         self._engine = engine
         self._executor = executor
@@ -120,7 +124,8 @@ class Coupled:
         if settings.accept != Accept.IMPROVING:
             self._contracts[Level.UPPER] = self._contracts[Level.UPPER].accepting_worse()
         seeds = self._contracts[Level.UPPER].seeds
-        self._uppers = seeds[: settings.uppers] if settings.uppers > 1 else seeds[-1:]
+        in_turn = settings.uppers > 1 and not self._chosen
+        self._uppers = seeds[: settings.uppers] if in_turn else seeds[-1:]
         given = given if settings.repertoire else None
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
         self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
@@ -174,9 +179,9 @@ class Coupled:
             repertoire = tuple(self._lower.repertoire())
         if not repertoire:
             return None
-        return Candidate(
-            0, self._uppers, repertoire, archive, float("nan"), portfolio=self._portfolio
-        )
+        frozen = 0, self._uppers, repertoire, archive, float("nan")
+        utilities = self._utilities(self._uppers)
+        return Candidate(*frozen, portfolio=self._portfolio, utilities=utilities)
 
     def quota(self, number: int) -> tuple[int, int]:
         """Return the (lower, upper) tickets of a round."""
@@ -362,6 +367,7 @@ class Coupled:
             executor=self._executor,
             penalty=settings.penalty,
             uppers=settings.uppers,
+            chosen=self._chosen,
             coordinates=self._problem.descriptor_names,
             known=[
                 *self._facts.upper(
@@ -370,7 +376,7 @@ class Coupled:
                     self._covered,
                     len(incumbents) - len(self._pools["upper_train"]),
                 ),
-                *facts.turn_facts(settings.uppers, settings.passes),
+                *facts.turn_facts(settings.uppers, settings.passes, chosen=self._chosen),
                 *self._served,
             ],
             judged_singly=self.judged_singly,
@@ -382,6 +388,10 @@ class Coupled:
         if not members:
             return []
         self._members[Level.UPPER] = [member.program for member in members]
+        if self._chosen:
+            cases = [one.as_case(self._problem, self._cases) for one in incumbents]
+            self._described = tuple(tuple(one.describe(self._problem).tolist()) for one in cases)
+            self._saved = search.saved()
         finalists = search.finalists(settings.finalists)
         self._uppers = finalists[0]
         measures["utility"] = members[0].score
@@ -406,7 +416,9 @@ class Coupled:
 
         def candidate(uppers: tuple[Program, ...], selection: float, failed: int) -> Candidate:
             frozen = self._repertoire, self._archive.copy()
-            return Candidate(number, uppers, *frozen, selection, failed, self._portfolio)
+            scored = selection, failed, self._portfolio
+            utilities = self._utilities(uppers)
+            return Candidate(number, uppers, *frozen, *scored, utilities=utilities)
 
         known = self._engine.replay.selection.get(number)
         if known is not None:
@@ -424,6 +436,9 @@ class Coupled:
         def measured(
             uppers: tuple[Program, ...], system: RepairSystem, race: Race | None = None
         ) -> Candidate | None:
+            utilities = self._utilities(uppers)
+            if utilities is not None:
+                system = replace(system, choice=utilities.router(self._settings.neighbours))
             repairs = self._race_finalist(uppers, system, cases, race)
             if repairs is None:
                 return None
@@ -447,6 +462,17 @@ class Coupled:
             if (found := measured(uppers, system, race)) is not None:
                 candidates.append(found)
         return best_candidate(candidates), len(finalists) - len(candidates)
+
+    @property
+    def _chosen(self) -> bool:
+        """Whether several upper programs are kept, of which one is chosen for each instance."""
+        return self._settings.uppers > 1 and self._problem.operator.repairs_per_customer > 0
+
+    def _utilities(self, uppers: Sequence[Program]) -> Utilities | None:
+        """Return by what one of several upper programs is chosen; None if there is no choice."""
+        if len(uppers) == 1 or not self._saved:
+            return None
+        return Utilities(self._described, tuple(self._saved[program.id] for program in uppers))
 
     def _rungs(self, finalists: int) -> list[tuple[int, int]]:
         """Return how many finalists meet in searches of which length, in order."""

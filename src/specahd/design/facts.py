@@ -279,10 +279,23 @@ def tried_facts(tried: Iterable[Tried], kept: Collection[str]) -> list[str]:
     return [f"Tried lately and not kept: {'; '.join(told)}."] if told else []
 
 
-def turn_facts(uppers: int, passes: int) -> list[str]:
-    """Describe how several kept upper programs of a round survive and take turns."""
+def turn_facts(uppers: int, passes: int, *, chosen: bool) -> list[str]:
+    """Describe how several kept upper programs of a round survive and take turns.
+
+    Parameters
+    ----------
+    chosen
+        Whether one of them is chosen for each instance instead.
+    """
     if uppers == 1:
         return []
+    if chosen:
+        return [
+            f"Up to {uppers} programs are kept, those that save most where the others save less. "
+            "Each instance is searched by one of them, chosen by its size, its routes and what "
+            "else describes it, so a program that is best on one kind of instances is worth more "
+            "than a better form of a known one."
+        ]
     return [
         f"Up to {uppers} programs are kept, those that save most where the others save less. They "
         f"take turns, each in a pass of its own over what the others left, up to {passes} in all, "

@@ -33,6 +33,8 @@ class UpperSearch:
         The solutions of the training instances D_train.
     uppers
         Largest number of programs kept; if several, those that add most to each other.
+    chosen
+        Whether one of the kept programs is chosen for each instance; else they take turns.
     coordinates
         Names of the values in the regions' descriptors.
     known
@@ -57,6 +59,7 @@ class UpperSearch:
         penalty: Penalty,
         coordinates: Sequence[str],
         uppers: int = 1,
+        chosen: bool = False,
         known: Sequence[str] = (),
         judged_singly: bool = False,
         order: Sequence[int] | None = None,
@@ -69,6 +72,7 @@ class UpperSearch:
         self._executor = executor
         self._penalty = penalty
         self._uppers = uppers
+        self._chosen = chosen
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
         self._judged_singly = judged_singly
@@ -186,13 +190,23 @@ class UpperSearch:
         If one program is kept, each set is one of the first members. Else the sets are the
         survivors of all members, then the first members (one may add little to the others from
         the same incumbents), then the survivors without the first member, the first two …
+        If one is chosen for each instance, they are the survivors, then each member alone.
         """
         members = [member.program for member in self.method.members]
         if self._uppers == 1:
             return [(member,) for member in members[:count]]
-        sets = [self._survivors(members), tuple(members[: self._uppers])]
+        sets = [self._survivors(members)]
+        if self._chosen:
+            sets += [(member,) for member in members]
+            return list(dict.fromkeys(sets))[:count]
+        sets.append(tuple(members[: self._uppers]))
         sets += [self._survivors(members[first:]) for first in range(1, min(count, len(members)))]
         return list(dict.fromkeys(sets))[:count]
+
+    def saved(self) -> dict[str, tuple[float, ...]]:
+        """Return U - λΩ of each member by incumbent."""
+        names = [member.program.id for member in self.method.members]
+        return {name: self._results[name].scores for name in names}
 
     def _survivors(self, programs: Sequence[Program]) -> tuple[Program, ...]:
         """Return the programs to keep, in the order of their turns."""

@@ -28,24 +28,40 @@ _ENDLESS = 1 << 40
 """Number of repairs in the order of a slice that ends by time."""
 
 
+class Choice(Protocol):
+    """Protocol of the choice of a program by a descriptor."""
+
+    def choose(self, descriptor: FloatArray) -> int:
+        """Return the index of the chosen program."""
+        ...
+
+    def estimate(self, descriptor: FloatArray) -> FloatArray:
+        """Return what each program is expected to save, as a share of the cost."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Programs:
     """The programs of a search: upper ones choose groups, lower ones positions.
 
     Parameters
     ----------
+    uppers
+        Upper programs, of which one searches.
     router
         Returns, for a region's descriptor, its program's index in ``lowers``. None: draw at random.
+    choice
+        Chooses one of several upper programs for an instance; None: the first searches.
     """
 
-    upper: Program
+    uppers: tuple[Program, ...]
     lowers: tuple[Program, ...]
     router: Callable[[FloatArray], int] | None = None
+    choice: Choice | None = None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the ids of the programs, the upper one first."""
-        return tuple(program.id for program in (self.upper, *self.lowers))
+    def names(self, upper: int = 0) -> tuple[str, ...]:
+        """Return the ids of the programs of a search, that of its upper program first."""
+        return tuple(program.id for program in (self.uppers[upper], *self.lowers))
 
 
 class Answering(Protocol):
@@ -73,11 +89,11 @@ class SandboxedEngine:
     Parameters
     ----------
     session
-        The session, in which the upper program was launched first.
+        The session, in which the upper programs were launched first.
     neighbour_distances
         The array of the block; the temperatures are computed from it.
     lowers
-        The number of lower programs, which were launched after the upper one.
+        The number of lower programs, which were launched after the upper ones.
     index
         The index of the instance in the block.
 
@@ -87,11 +103,14 @@ class SandboxedEngine:
         The length of one slice, for a limit of repairs and for a limit of time.
     exchanges
         The number of exchanges of tails or runs that are tried for each group; 0 unless it is set.
+    upper
+        The index of the upper program that searches; 0 unless it is set.
     """
 
     slice_repairs = SLICE_REPAIRS
     slice_seconds = SLICE_SECONDS
     exchanges = 0
+    upper = 0
 
     def __init__(
         self,
@@ -122,14 +141,14 @@ class SandboxedEngine:
 
     def ask(self, inputs: tuple[IntArray, ...]) -> Result:
         """Call the upper program with an order without repairs, and with routes."""
-        return self._session.call(Call(0, self._index, inputs))
+        return self._session.call(Call(self.upper, self._index, inputs))
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
     ) -> SliceResult:
         order = self._order(self._seed, self._size, seconds, repairs, share, end_share)
         continues = not any(routes.size for routes in self._routes)
-        call = Call(0, self._index, (order.encode(), *self._routes), continues)
+        call = Call(self.upper, self._index, (order.encode(), *self._routes), continues)
         result = self._session.call(call)
         self._routes = tuple(routes[:0] for routes in self._routes)
         if result.outcome is not Outcome.OK:
@@ -286,7 +305,7 @@ def launched(
     """
     groups, positions = runners(problem)
     launches = [
-        Launch(programs.upper.source, NAMES[0], groups),
+        *(Launch(program.source, NAMES[0], groups) for program in programs.uppers),
         *(Launch(program.source, NAMES[1], positions) for program in programs.lowers),
     ]
     most = _REPAIR_SECONDS * SLICE_REPAIRS if counted else 2 * SLICE_SECONDS + 1.0

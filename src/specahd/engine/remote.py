@@ -100,8 +100,8 @@ def remote_engine(
     arrays = shared.arrays(0)
     size, lowers = int(instance.size), len(programs.lowers)
     slices = slice_count(size, workers, MATRIX in arrays)
-    # Workers do not use the router.
-    sent = replace(programs, router=None)
+    # Workers choose no program.
+    sent = replace(programs, router=None, choice=None)
     start = partial(RemoteWorker, problem, size, sent, memory_bytes, counted, slices)
     with closing(RayExecutor(start, shared, workers, address, option="cluster")) as executor:
         anyone = _AnyWorker(executor)

@@ -146,7 +146,7 @@ class TiledEngine(SandboxedEngine):
     def _repaired(self, worker: Answering, order: Order, tile: _Tile) -> Result:
         order = replace(order, part=True)
         inputs = order.encode(), tile.unsent
-        return worker.call(Call(0, self._index, inputs, not tile.unsent.size))
+        return worker.call(Call(self.upper, self._index, inputs, not tile.unsent.size))
 
     def _merge(self) -> str | None:
         """Join the routes of all tiles to the current solution; return the reason if that fails."""

@@ -20,7 +20,7 @@ from specahd.core.journal import dumps
 from specahd.core.memory_limit import require_memory
 from specahd.core.options import accepted_arguments
 from specahd.core.plain import to_tuples
-from specahd.routing.base import AnyProblem
+from specahd.routing.base import AnyProblem, FloatArray, Region
 from specahd.routing.pools import definition_hash
 from specahd.routing.problem import RoutingProblem
 from specahd.routing.verification import PRECISION
@@ -48,6 +48,11 @@ class Case:
     source: str
     progress: float = 0.0
     seconds: float | None = field(default=None, compare=False)
+
+    def describe(self, problem: AnyProblem) -> FloatArray:
+        """Return the raw descriptor Φ of the solution: all nodes but node 0 as one region."""
+        whole = Region(tuple(range(1, len(self.instance.coords))))
+        return problem.describe(self.instance, self.baseline, whole)
 
     def comparison(self, problem: AnyProblem, solution: object, cost: float) -> dict[str, Any]:
         """Return the routes of the case and of a better solution, as ``routes.json`` holds them."""

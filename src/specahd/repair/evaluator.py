@@ -297,6 +297,7 @@ class Evaluator:
     ) -> Repair:
         problem, operator, index = self._problem, self._operator, incumbent.case
         case = incumbent.as_case(problem, self._cases)
+        upper = 0 if system.choice is None else system.choice.choose(case.describe(problem))
 
         def passes() -> Repair:
             proposers = {
@@ -312,10 +313,15 @@ class Evaluator:
             lowers = len(system.repertoire)
             engine = SandboxedEngine(session, problem, case.instance, near, lowers, seed, index)
             engine.start(case.baseline)
+            engine.upper = upper
             return engine
 
         def search() -> Repair:
-            return search_case(problem, operator, case, system, start)
+            repair = search_case(problem, operator, case, system, start)
+            if system.choice is None:
+                return repair
+            named = tuple(replace(step, upper=uppers[upper].id) for step in repair.steps)
+            return replace(repair, steps=named)
 
         return operator.repair(passes, search)
 

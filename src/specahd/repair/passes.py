@@ -75,7 +75,7 @@ def check_extensions(
     searches = problem.operator.repairs_per_customer
     coupled = where or singly
     reasons = {
-        "uppers": coupled,
+        "uppers": singly if searches else coupled,
         "passes": where,
         "tries": where,
         "incumbents": coupled,
@@ -86,6 +86,11 @@ def check_extensions(
         value, expected = getattr(settings, name), getattr(paper, name)
         if reason is not None and value != expected:
             raise ConfigError(f"Expected search.{name}={expected} {reason}, got {value}.")
+    if not searches and settings.passes < settings.uppers:
+        raise ConfigError(
+            f"Expected search.passes of at least search.uppers={settings.uppers}, since each upper "
+            f"program makes a pass of its own, got {settings.passes}."
+        )
 
 
 def repair_case(

@@ -1,7 +1,11 @@
-"""The archive A of responses, and the router that looks a region up in it (eq. response_router)."""
+"""The archive A of responses, and the router that looks a region up in it (eq. response_router).
+
+An instance is looked up in the utilities of upper programs by the same router.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -79,6 +83,44 @@ class Statistics:
     mean: tuple[float, ...]
     scale: tuple[float, ...]
 
+    @classmethod
+    def of(cls, raw: FloatArray) -> Self:
+        """Return the standardisation of descriptors, shape (tasks, coordinates)."""
+        if not len(raw):
+            return cls((0.0,) * raw.shape[1], (1.0,) * raw.shape[1])
+        scale = raw.std(axis=0)
+        # Equal values can leave a spread of rounding errors only.
+        scale[scale <= 1e-12 * np.maximum(1.0, np.abs(raw).max(axis=0))] = 1.0
+        return cls(tuple(raw.mean(axis=0).tolist()), tuple(scale.tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Utilities:
+    """What upper programs saved from training solutions: one is chosen by it for an instance.
+
+    Parameters
+    ----------
+    descriptors
+        Raw φ of each solution as one region (:meth:`specahd.repair.cases.Case.describe`).
+    saved
+        By program, U - λΩ from each solution.
+    """
+
+    descriptors: tuple[tuple[float, ...], ...]
+    saved: tuple[tuple[float, ...], ...]
+
+    def router(self, n_neighbors: int) -> Router:
+        """Return the router that chooses among the programs."""
+        raw = np.array(self.descriptors)
+        statistics = Statistics.of(raw)
+        return Router(
+            raw,
+            np.array(self.saved).T,
+            mean=np.array(statistics.mean),
+            scale=np.array(statistics.scale),
+            n_neighbors=n_neighbors,
+        )
+
 
 class ResponseArchive:
     """A: the responses in every completed table of a run, by task and program; older tasks first.
@@ -108,14 +150,7 @@ class ResponseArchive:
 
     def statistics(self) -> Statistics:
         """Return the current standardisation; a coordinate without variance has divisor 1."""
-        raw = self.descriptors()
-        if not len(raw):
-            width = len(self.descriptor_names)
-            return Statistics((0.0,) * width, (1.0,) * width)
-        scale = raw.std(axis=0)
-        # Equal values can leave a spread of rounding errors only.
-        scale[scale <= 1e-12 * np.maximum(1.0, np.abs(raw).max(axis=0))] = 1.0
-        return Statistics(tuple(raw.mean(axis=0).tolist()), tuple(scale.tolist()))
+        return Statistics.of(self.descriptors())
 
     def router(
         self, programs: Sequence[str], *, n_neighbors: int, statistics: Statistics | None = None

@@ -32,6 +32,9 @@ class RepairSystem:
         Insertions of a search per node of the instance; None: those of final programs.
     seed
         Numbers that vary the random numbers of a search; the same ones are drawn for all programs.
+    choice
+        Chooses the upper program of a search by the descriptor of its first solution; None: the
+        first searches.
     """
 
     key: str
@@ -43,6 +46,7 @@ class RepairSystem:
     tries: int = 1
     repairs: int | None = None
     seed: tuple[int, ...] = ()
+    choice: Router | None = None
 
 
 @dataclass(frozen=True, slots=True)

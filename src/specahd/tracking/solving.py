@@ -136,6 +136,7 @@ def print_summary(
         f"solution  {_format_cost(cost)} ({gain}{compared}), "
         f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] != 1 else ''}",
         *_left_out(statistics["unserved"]),
+        *([f"program   {statistics['choice']}"] if "choice" in statistics else []),
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
         f"({speed}), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",
