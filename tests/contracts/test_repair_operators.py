@@ -103,7 +103,9 @@ def test_descriptors_say_nothing_of_place_direction_and_scale(name, problem):
     plain = moved(case.instance, 0.0, 1.0, 0.0)
     ways = ((0, 1, (130.0, -70.0)), (0.7, 1, 0), (0, 0.37, 0), (2, 9, 50))
     others = [moved(plain, *way) for way in ways]
-    for region in regions(problem, case):
+    # An upper program is chosen by the descriptor of all nodes.
+    whole = Region(tuple(range(1, len(plain.coords))))
+    for region in (*regions(problem, case), whole):
         known = problem.describe(plain, case.baseline, region)
         assert known.shape == (len(problem.descriptor_names),)
         assert known.dtype == np.float64
