@@ -416,9 +416,8 @@ class Coupled:
 
         def candidate(uppers: tuple[Program, ...], selection: float, failed: int) -> Candidate:
             frozen = self._repertoire, self._archive.copy()
-            scored = selection, failed, self._portfolio
-            utilities = self._utilities(uppers)
-            return Candidate(number, uppers, *frozen, *scored, utilities=utilities)
+            portfolio, utilities = self._portfolio, self._utilities(uppers)
+            return Candidate(number, uppers, *frozen, selection, failed, portfolio, utilities)
 
         known = self._engine.replay.selection.get(number)
         if known is not None:
