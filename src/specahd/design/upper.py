@@ -190,14 +190,16 @@ class UpperSearch:
         If one program is kept, each set is one of the first members. Else the sets are the
         survivors of all members, then the first members (one may add little to the others from
         the same incumbents), then the survivors without the first member, the first two …
-        If one is chosen for each instance, they are the survivors, then each member alone.
+        If one is chosen for each instance, they are the first member alone, the survivors, then the
+        other members alone.
         """
         members = [member.program for member in self.method.members]
         if self._uppers == 1:
             return [(member,) for member in members[:count]]
         sets = [self._survivors(members)]
-        if self._chosen:
-            sets += [(member,) for member in members]
+        if self._chosen and count > 1:
+            # On ties the earlier set is taken, so that a choice that changes nothing is left out.
+            sets = [(members[0],), *sets, *((member,) for member in members[1:])]
             return list(dict.fromkeys(sets))[:count]
         sets.append(tuple(members[: self._uppers]))
         sets += [self._survivors(members[first:]) for first in range(1, min(count, len(members)))]
