@@ -198,7 +198,7 @@ class Settings:
     )
     halving: bool = option(
         False,
-        "whether finalists first meet in shorter searches, the better half goes on",
+        "whether of finalists in short searches the better half goes on",
         newer=True,
     )
     beta: float = option(0.5, "β of a repertoire's score J, 0 to 1", 0, 1)
@@ -224,7 +224,7 @@ class Settings:
     )
     uppers: int = option(
         1,
-        "most upper programs: they take turns; of a search, one is chosen for an instance",
+        "most upper programs: all take turns, or one searches, at least 1",
         1,
         newer=True,
     )
