@@ -15,7 +15,7 @@ from specahd.api.learning import Difference, verdict
 from test_own_pools import write_days
 
 TINY = ["capacity=150", "budget.programs=4", "budget.rounds=1", "problem.repairs_per_customer=20"]
-TINY += ["problem.final_repairs_per_customer=20", "executor.workers=1", "time_limit=0.05"]
+TINY += ["problem.final_repairs_per_customer=80", "executor.workers=1", "time_limit=0.05"]
 SENTENCE = re.compile(
     r"On (\d) days that were not seen, at 0\.05 s, the learned programs cost ([+-][\d.]+)% ± "
     r"([\d.]+)% against those by hand, PyVRP [+-][\d.]+%\. "
