@@ -13,6 +13,7 @@ from specahd.repair.cases import make_case
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.repair.router import ResponseArchive, Utilities
 from specahd.routing.base import Region, contracts
+from specahd.tracking.solving import print_summary
 
 PROBLEM = api.make_problem("cvrp", repair="insertion")
 SEEDS = {level: contract.seeds for level, contract in contracts(PROBLEM.operator).items()}
@@ -56,7 +57,7 @@ def test_who_is_routed_to_repairs_alone(tmp_path):
     assert np.unique([each.search.repairs for each in found[:2]]).size == 1
 
 
-def test_the_upper_program_that_saved_most_from_solutions_like_it_searches(tmp_path):
+def test_the_upper_program_that_saved_most_from_solutions_like_it_searches(tmp_path, capsys):
     made = api.ProblemInstance(PROBLEM, next(PROBLEM.generate("lower_train", 3)))
     solving = api.make_problem("cvrp", repair="insertion", baseline="savings")
     like = make_case(solving, made.data).describe(solving)
@@ -77,6 +78,9 @@ def test_the_upper_program_that_saved_most_from_solutions_like_it_searches(tmp_p
     )
     assert (found[0].choice, found[1].choice) == (told, "")
     assert (found[0].record()["choice"], "choice" in found[1].record()) == (told, False)
+    for each in found[:2]:
+        print_summary({**each.statistics(), "unserved": []}, None, [])
+    assert capsys.readouterr().out.count("\nprogram   ") == 1
     # An evaluation chooses alike, and begins with another solution.
     repaired = [api.load(each).repair(made) for each in (chosen, *alone)]
     used = [step.upper for step in repaired[0].repair.steps]
