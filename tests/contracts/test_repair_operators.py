@@ -209,7 +209,7 @@ def repaired(problem, case, rebuilt):
     honest = seed_runner(problem, Level.LOWER, case.instance)
     outputs = itertools.cycle(rebuilt)
 
-    def rebuild(members, inputs):
+    def rebuild(members, inputs, _nodes):
         return [
             Result(Outcome.OK, tuple(honest(inputs).arrays if output is None else output))
             for output in itertools.islice(outputs, len(members))
@@ -256,7 +256,7 @@ def in_passes(problem, case):
             answer = [array[order] for array in answer]
         return Result(Outcome.OK, tuple(answer))
 
-    def rebuild(members, inputs):
+    def rebuild(members, inputs, _nodes):
         return [rebuilt(member, inputs) for member in members]
 
     return repair_case(

@@ -61,6 +61,7 @@ WRONG = {
     "search.halving": ["perhaps"],
     "limits.upper_call": [0, 2e6, NAN],
     "limits.lower_call": [0],
+    "limits.lower_node": [0],
     "limits.candidate": [0],
     "limits.memory_gb": [0, -1],
     "sandbox.require": ["perhaps"],

@@ -68,6 +68,9 @@ def test_regions_are_counted(cvrp):
         "the limits speed does not enter into the score. A second is about five million steps of a "
         "simple loop, each with a look into a list, an addition and a comparison."
     )
+    limits = CallLimits(lower_call=4, lower_node=0.0025, candidate=2)
+    both = "Limits of CPU time: 4 s for a region and 2.5 ms for each of its customers, 2 s for all"
+    assert Facts(problem, cases, limits).lower(tasks)[2].startswith(both)
 
 
 def test_what_the_kept_programs_save_is_told_by_thirds_of_the_sizes():

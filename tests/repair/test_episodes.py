@@ -49,7 +49,7 @@ def run(answers, *, lowers=1, iterations=None, temperature=0.0, proposers=None, 
     """Run an episode in which each call of a lower program gets the next answer."""
     asked, following = [], iter(answers)
 
-    def rebuild(members, nodes):
+    def rebuild(members, nodes, _count):
         [member] = members
         asked.append((member, nodes))
         answer = next(following)
@@ -107,7 +107,7 @@ def test_it_cools_down():
 def test_programs_that_earn_are_drawn_more_often_and_each_pair_gets_its_own():
     drawn = Counter()
 
-    def rebuild(members, nodes):
+    def rebuild(members, nodes, _count):
         [member] = members
         drawn[nodes[0], member] += 1
         return [Result(Outcome.OK, -0.1 if (nodes[0], member) == (1, 0) else 0.0)]

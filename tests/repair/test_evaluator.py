@@ -141,6 +141,19 @@ def test_an_endless_program_uses_up_its_own_time_only(evaluator, tasks):
     assert evaluator.respond(SEEDS[Level.LOWER], tasks).outcome is Outcome.OK
 
 
+def test_a_small_region_has_less_time(cases, tasks):
+    endless = lower("while True:\n        pass")
+    limits = CallLimits(lower_call=60.0, lower_node=0.01)
+    made = Evaluator(PROBLEM, cases, share_arrays(PROBLEM, cases), limits)
+    try:
+        response = made.respond(endless, tasks[:1]).responses[0]
+        assert response.outcome is Outcome.TIMEOUT
+        repair = made.repair([SEEDS[Level.UPPER]], frozen(tasks, endless), 0)
+        assert {step.outcome for step in repair.steps} == {Outcome.TIMEOUT}
+    finally:
+        made.close()
+
+
 def test_a_program_ends_after_three_timeouts_in_a_row(evaluator, tasks):
     by_size = sorted(tasks, key=lambda task: len(task.region.nodes))
     sizes = [len(task.region.nodes) for task in by_size]

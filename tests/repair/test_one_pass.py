@@ -74,7 +74,7 @@ def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False, uppers
     )
     router, asked, answers = Alternating(), [], iter(rebuilt)
 
-    def rebuild(members, inputs):
+    def rebuild(members, inputs, _nodes):
         asked.extend((member, *inputs) for member in members)
         return [
             answer if isinstance(answer, Result) else Result(Outcome.OK, answer, fallbacks=3)

@@ -80,7 +80,7 @@ def test_the_time_of_a_pass_is_without_what_is_compiled_in_it():
         return ok([2], [1, 2])
 
     repair = repair_case(
-        PROBLEM, CASE, system(Accept.IMPROVING), {"g": propose}, lambda m, i: [ok([1, 2])]
+        PROBLEM, CASE, system(Accept.IMPROVING), {"g": propose}, lambda m, *_: [ok([1, 2])]
     )
     assert 0 <= repair.seconds["propose"] < 0.5 * compiling
 
@@ -106,7 +106,7 @@ def test_any_program_leaves_a_feasible_solution(uppers, rebuilt, accept, repeate
         CASE,
         replace(system(accept), passes=passes, tries=tries),
         {f"g{index}": proposer(groups) for index, groups in enumerate(uppers)},
-        lambda m, i: list(itertools.islice(answers, len(m))),
+        lambda m, *_: list(itertools.islice(answers, len(m))),
     )
     assert PROBLEM.check(INSTANCE, repair.solution) == ()
     assert repair.cost == PROBLEM.cost(INSTANCE, repair.solution)

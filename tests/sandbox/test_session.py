@@ -99,6 +99,14 @@ def test_a_launch_that_never_ends_fails(sandbox, monkeypatch):
         assert "CPU time" in session.detail
 
 
+def test_a_call_may_have_a_limit_of_its_own(sandbox):
+    endless = Launch("def total(*_):\n    while True:\n        pass\n", "total", HONEST)
+    with sandbox.session([endless], SessionLimits(call_seconds=20.0)) as session:
+        result = session.call(replace(honest(), seconds=0.2))
+    assert result.outcome is Outcome.TIMEOUT
+    assert 0.1 < result.cpu_seconds < 5.0
+
+
 def test_wall_bound():
     assert SessionLimits(10.0).wall_seconds == 40.0
     assert SessionLimits(0.5).wall_seconds == 5.5

@@ -275,6 +275,9 @@ class CallLimits:
 
     upper_call: float = option(10.0, "CPU seconds of an upper program on one instance", 0.001, 1e6)
     lower_call: float = option(1.0, "CPU seconds of a lower program on one region", 0.001, 1e6)
+    lower_node: float | None = option(
+        None, "CPU seconds of it for each node of the region; null: no limit", 1e-6, 1e6, newer=True
+    )
     candidate: float = option(120.0, "CPU seconds of a lower program in one round", 0.001, 1e6)
     memory_gb: float = option(2.0, "GiB that a program's process may take", 0.001, 1e6)
 
@@ -285,6 +288,10 @@ class CallLimits:
     def memory_bytes(self) -> int:
         """``memory_gb`` in bytes."""
         return int(self.memory_gb * 2**30)
+
+    def for_region(self, nodes: int) -> float:
+        """Return the limit of a lower program on a region that depends on its nodes; 0: none."""
+        return (self.lower_node or 0.0) * nodes
 
 
 FROZEN_LIMITS = CallLimits(upper_call=120.0, lower_call=10.0)

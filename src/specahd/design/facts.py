@@ -89,6 +89,9 @@ class Facts:
         limits, trial, each = self._limits, "", operator.repairs_per_customer
         calls = sum(operator.repairs(task.region) for task in tasks)
         work = f"have {calls} {self._nodes(indices)} together"
+        by_size = ""
+        if limits.lower_node is not None:
+            by_size = f" and {1000 * limits.lower_node:g} ms for each of its {self._nodes(indices)}"
         if each:
             work = f"take about {calls} calls"
             trial = (
@@ -100,9 +103,10 @@ class Facts:
             f"{_span(sizes)} {self._nodes(indices)}, {_percent(share, 0)} of its instance on "
             f"average{pieces}.{trial}",
             self._gap(indices) + _repaired(tasks),
-            f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
-            f"for all regions, which {work}: {_milliseconds(limits, calls)} ms for each on "
-            f"average; the regions after these seconds count 0. {_SPEED[each > 0]}",
+            f"Limits of CPU time: {limits.lower_call:g} s for a region{by_size}, "
+            f"{limits.candidate:g} s for all regions, which {work}: "
+            f"{_milliseconds(limits, calls)} ms for each on average; the regions after these "
+            f"seconds count 0. {_SPEED[each > 0]}",
         ]
 
     def upper(

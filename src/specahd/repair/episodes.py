@@ -119,7 +119,7 @@ class _Episode:
         region = regions[int(self._rng.integers(len(regions)))]
         problem, instance = self._problem, self._case.instance
         inputs = problem.operator.inputs(instance, self._solution, region)
-        [result] = self._rebuild([lower], inputs)
+        [result] = self._rebuild([lower], inputs, len(region.nodes))
         if result.outcome is not Outcome.OK:
             if result.outcome is Outcome.TIMEOUT:
                 self._slow.add(lower)

@@ -167,7 +167,8 @@ class Evaluator:
         for task, case in zip(tasks, cases, strict=True):
             operator = self._operator.at(case.progress).of(program)
             inputs = operator.inputs(case.instance, case.baseline, task.region)
-            calls.append(Call(0, task.case, inputs))
+            seconds = self._limits.for_region(len(task.region.nodes))
+            calls.append(Call(0, task.case, inputs, seconds=seconds))
         for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True):
             yield self._response(case, task.region, result), result.detail
 
@@ -342,9 +343,14 @@ class Evaluator:
             self._repertoire = system.key, self._session(system.repertoire, limits)
         repertoire = self._repertoire[1]
 
-        def rebuild(members: Sequence[int], inputs: tuple[IntArray, ...]) -> Sequence[Result]:
+        def rebuild(
+            members: Sequence[int], inputs: tuple[IntArray, ...], nodes: int
+        ) -> Sequence[Result]:
+            seconds = self._limits.for_region(nodes)
             calls = {
-                _Rebuilt.key(system.repertoire[member], case, inputs): Call(member, case, inputs)
+                _Rebuilt.key(system.repertoire[member], case, inputs): Call(
+                    member, case, inputs, seconds=seconds
+                )
                 for member in members
             }
             return self._rebuilt.get(calls, repertoire.call_many)

@@ -24,7 +24,7 @@ from specahd.routing.base import AnyProblem, IntArray, Region
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
-Rebuild = Callable[[Sequence[int], tuple[IntArray, ...]], Sequence[Result]]
+Rebuild = Callable[[Sequence[int], tuple[IntArray, ...], int], Sequence[Result]]
 
 
 class _Stopwatch:
@@ -115,7 +115,7 @@ def repair_case(
     proposers
         By upper program, in the order of their turns: a call with the inputs of an incumbent.
     rebuild
-        Calls members of the repertoire, by index, with the inputs of a region.
+        Calls members of the repertoire, by index, with a region's inputs and number of nodes.
 
     Returns
     -------
@@ -201,7 +201,8 @@ class _Passes:
             self.watch.lap("describe")
             ranked = [only] if only is not None else system.router.rank(descriptor, system.tries)
             self.watch.lap("route")
-            results = self.rebuild(ranked, problem.operator.inputs(instance, solution, region))
+            inputs = problem.operator.inputs(instance, solution, region)
+            results = self.rebuild(ranked, inputs, len(region.nodes))
             self.watch.lap("rebuild")
             merges = [self._merge(solution, cost, region, result) for result in results]
             self.watch.lap("merge")

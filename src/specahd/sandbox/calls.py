@@ -97,13 +97,15 @@ class Launch:
 class Call:
     """One call: positions in the session's programs and in the shared arrays, and inputs.
 
-    A call that ``continues`` needs what earlier calls left in the same process.
+    A call that ``continues`` needs what earlier calls left in the same process. ``seconds``
+    is a limit of its CPU time besides that of all calls of the session; 0: none.
     """
 
     program: int
     instance: int
     inputs: tuple[IntArray, ...]
     continues: bool = False
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

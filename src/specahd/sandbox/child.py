@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
@@ -147,7 +148,7 @@ class _Child:
     def _call(self, call: Frame) -> Frame:
         program = self._programs[call.code]
         arrays = self._instances[call.instance]
-        seconds = self._order["call_seconds"]
+        seconds = min(self._order["call_seconds"], call.cpu_seconds or inf)
         if self._order["total_seconds"] is not None:
             spent = time.thread_time() - self._start
             seconds = min(seconds, self._order["total_seconds"] - spent)

@@ -108,7 +108,8 @@ class ChildProcess:
 
     def ask(self, call: Call) -> None:
         self._sent += 1
-        self._send(encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs)))
+        frame = Frame(call.program, self._sent, call.instance, call.seconds, arrays=call.inputs)
+        self._send(encode(frame))
 
     def receive(self, seconds: float) -> Result:
         """Wait for the next reply.

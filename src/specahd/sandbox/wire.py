@@ -51,7 +51,7 @@ class Frame:
     instance
         In a call, the instance's index in the shared arrays; 0 in a reply.
     cpu_seconds
-        In a reply, the CPU seconds of the call, finite and at least 0.
+        In a call, a limit of its own, 0 for none; in a reply, what it took; finite, at least 0.
     detail
         In a reply, one line of at most 300 bytes.
     arrays
