@@ -11,7 +11,7 @@ from specahd import api
 from specahd.engine import blocks, links
 from specahd.engine.changes import CURRENT
 from specahd.problems.vrptw.problem import VRPTW
-from specahd.routing.distances import LIMITS, PRICES, SHIFTS
+from specahd.routing.distances import LIMITS, PRICES, SHIFTS, TYPE_TIMES
 from specahd.routing.vehicles.fleet import reduced, relaxed
 
 FLEET = [
@@ -19,18 +19,23 @@ FLEET = [
     {"name": "late", "count": 3, "capacity": 40, "shift_start": 150, "cost_per_duration": 0.2},
     {"name": "early", "capacity": 30, "fixed_cost": 90, "shift_end": 400},
 ]
+ENDS = [{"start": "home"}, {"start": "yard", "end": "home"}, {}]
 
 
-@pytest.fixture
-def place(tmp_path):
+@pytest.fixture(params=[False, True], ids=["depot", "ends"])
+def place(request, tmp_path):
     """A table of 40 stops, of which a third have windows, and a start with some of the stops."""
     rng = np.random.default_rng(9)
     lines = ["name,x,y,demand,ready,due,service", "depot,50,50,,0,700,"]
     for node, (x, y) in enumerate(rng.integers(0, 100, (40, 2)).tolist()):
         window = f"{150 + node},{400 + node}" if node % 3 == 0 else ","
         lines.append(f"s{node},{x},{y},{1 + node % 9},{window},5")
+    fleet = FLEET
+    if request.param:
+        lines[5:5] = ["home,10,20,,,,", "yard,90,60,,,,"]
+        fleet = [kind | ends for kind, ends in zip(FLEET, ENDS, strict=True)]
     (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
-    data = relaxed(api.read(tmp_path / "x.csv", fleet=FLEET).data)
+    data = relaxed(api.read(tmp_path / "x.csv", fleet=fleet).data)
     problem, seen = VRPTW(), reduced(data)
     shapes = blocks.layout(problem, seen)
     arrays = {name: np.zeros(shape, kind) for name, (kind, shape) in shapes.items()}
@@ -65,12 +70,14 @@ def test_costs_loads_vehicles_and_times_are_those_of_the_routes(place, temperatu
         time, opens = shifts[kind, 0], state.own.start[terminal]
         assert opens == time
         assert state.own.latest[terminal] == shifts[kind, 1]
+        leaving, returning = block[TYPE_TIMES][kind]
         for before, node in pairwise(route):
             reached = time + block["service_times"][before] * (before > 0)
-            time = max(reached + block["durations"][before, node], block["ready_times"][node])
+            way = block["durations"][before, node] if before else leaving[node]
+            time = max(reached + way, block["ready_times"][node])
             assert state.own.start[node] == pytest.approx(time)
             assert time <= block["due_times"][node] + 1e-9
-        home = time + block["service_times"][route[-1]] + block["durations"][route[-1], 0]
+        home = time + block["service_times"][route[-1]] + returning[route[-1]]
         assert home <= shifts[kind, 1] + 1e-9
     out = np.flatnonzero(nodes[1 : size + 1, links.ROUTE] < 0) + 1
     assert state.costs[CURRENT] == pytest.approx(cost + state.prizes[out].sum(), rel=1e-9)

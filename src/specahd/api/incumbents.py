@@ -82,7 +82,9 @@ def _nodes(instance: Any, routes: Sequence[Any], *, parts: bool = True) -> list[
         Whether quantities matter; if not, they are left out.
     """
     labels = getattr(instance, "labels", None)
-    names = [] if labels is None else [labels.name(node) for node in range(len(instance.coords))]
+    sites = getattr(instance, "sites", instance)
+    names = [] if labels is None else [labels.name(node) for node in range(len(sites.coords))]
+    apart = {0, *range(len(instance.coords), len(sites.coords))}
     known = {name: node for node, name in enumerate(names)}
     # In a spreadsheet some names have a quote before them.
     known = {**{str(spreadsheet_cell(name)): node for name, node in known.items()}, **known}
@@ -113,8 +115,8 @@ def _nodes(instance: Any, routes: Sequence[Any], *, parts: bool = True) -> list[
             raise ConfigError(f"Expected the incumbent as {_FORMS}, got the route {route!r:.60}.")
         stops = [visit(stop) for stop in route]
         ends = [stop[0] if isinstance(stop, tuple) else stop for stop in stops]
-        first = 1 if ends[:1] == [0] else 0
-        last = len(stops) - (1 if len(stops) > 1 and ends[-1] == 0 else 0)
+        first = 1 if ends[:1] and ends[0] in apart else 0
+        last = len(stops) - (1 if len(stops) > 1 and ends[-1] in apart else 0)
         if stops[first:last]:
             found.append(stops[first:last])
     return found

@@ -304,7 +304,10 @@ def _read(
         capacity = None if options.capacity is not None else fleet_table.largest_capacity(rows)
         given_arrays = arrays.get("matrix"), arrays.get("durations")
         found, data = stops.read(
-            path, text, options, *given_arrays, open_routes=open_routes, capacity=capacity
+            *(path, text, options, *given_arrays),
+            open_routes=open_routes,
+            capacity=capacity,
+            fleet=rows,
         )
         chosen = given or problem_of(found)
         if found not in chosen.types:

@@ -210,11 +210,12 @@ class Solution:
         return draw_routes(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
-        """Return the routes before and after, the names of the nodes, and if routes are open."""
+        """Return the routes before and after, where they begin and end, and the names of nodes."""
         drawn = self.case.comparison(self.problem, self.data, self.cost)
         instance = self.case.instance
         names = list(map(instance.labels.name, range(len(drawn["coords"]))))
-        return {**drawn, "names": names, "open": getattr(instance, "open", False)}
+        ends = {when: itinerary.ends(instance, drawn[when]) for when in ("before", "after")}
+        return {**drawn, "names": names, "ends": ends, "open": getattr(instance, "open", False)}
 
 
 @dataclass(frozen=True, repr=False)

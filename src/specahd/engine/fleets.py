@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from specahd.engine.inlined import inlined
 from specahd.routing.base import IntArray
-from specahd.routing.distances import DURATIONS, LIMITS, PRICES, SHIFTS
+from specahd.routing.distances import DURATIONS, LIMITS, PRICES, SHIFTS, TYPE_TIMES
 from specahd.routing.groups import separated
 from specahd.routing.kernels.distances import leg_length
 
@@ -31,6 +31,8 @@ class Fleet(NamedTuple):
     ----------
     prices
         Shape (types, n + 1, n + 1).
+    times
+        Shape (types, 2, n + 1).
     shifts
         Shape (types, 2).
     capacities, left
@@ -46,6 +48,7 @@ class Fleet(NamedTuple):
     """
 
     prices: Any
+    times: Any
     shifts: Any
     capacities: Any
     left: Any
@@ -63,6 +66,7 @@ def examples(arrays: Mapping[str, Any]) -> dict[str, Any]:
         **arrays,
         DURATIONS: np.ones((nodes, nodes)),
         PRICES: np.ones((2, nodes, nodes)),
+        TYPE_TIMES: np.ones((2, 2, nodes)),
         SHIFTS: np.array([[0.0, 100.0], [0.0, 100.0]]),
         LIMITS: np.array([[2, nodes], [2, nodes]]),
         "prizes": np.full(nodes, 10.0),
@@ -96,7 +100,7 @@ def begun(arrays: Mapping[str, Any], stops: IntArray) -> tuple[IntArray, Fleet]:
     # As many as a state has (specahd.engine.capacitated), and a vehicle of each type more.
     most, widest = 2 * len(arrays["demands"]) + 2048, 2 * arrays["neighbours"].shape[1] + 1
     fleet = Fleet(
-        *(arrays[PRICES], arrays[SHIFTS], capacities, left, left.copy()),
+        *(arrays[PRICES], arrays[TYPE_TIMES], arrays[SHIFTS], capacities, left, left.copy()),
         *(np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(1, np.int64)),
         np.zeros(widest + len(left), np.int64),
     )
@@ -111,11 +115,13 @@ def _prices(arrays: Mapping[str, Any], walk: Sequence[int]) -> list[float]:
     found = []
     for kind, (opens, closes) in enumerate(arrays[SHIFTS].tolist()):
         fits, time = load <= arrays[LIMITS][kind, _CAPACITY], opens
+        leaving, returning = arrays[TYPE_TIMES][kind]
         for start, end in pairwise(walk[:-1]):
-            time = max(time + durations[start, end], ready[end])
+            way = durations[start, end] if start else leaving[end]
+            time = max(time + way, ready[end])
             fits &= time <= due[end]
             time += service[end]
-        fits &= time + durations[walk[-2], 0] <= closes
+        fits &= time + returning[walk[-2]] <= closes
         found.append(arrays[PRICES][kind, walk[:-1], walk[1:]].sum() if fits else np.inf)
     return found
 
@@ -128,7 +134,7 @@ def by_types(plain: Any) -> Callable[[Any], Any]:
             raise NotImplementedError
 
         def choose(own: Any, *arguments: Any) -> Any:
-            taken = function if _has_fleet(own) else plain
+            taken = function if has_fleet(own) else plain
 
             def call(own: Any, *arguments: Any) -> Any:
                 return taken(own, *arguments)
@@ -141,7 +147,7 @@ def by_types(plain: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-def _has_fleet(own: Any) -> bool:
+def has_fleet(own: Any) -> bool:
     """Return whether a type of a state's own fields, or of a state, has a fleet."""
     if "own" in own.fields:
         own = own.types[own.fields.index("own")]

@@ -10,7 +10,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from specahd.engine.fleets import leg
+from specahd.engine.fleets import has_fleet, leg
 from specahd.engine.inlined import inlined
 
 
@@ -44,7 +44,18 @@ def _travel_time(own: Any, start: Any, end: Any, distance: Any) -> Any:
         customers = len(own.ready) - 1
         return own.durations[0 if start > customers else start, 0 if end > customers else end]
 
-    return same if _without(own) else looked_up
+    def by_type(own: Any, start: Any, end: Any, distance: Any) -> Any:
+        customers, fleet = len(own.ready) - 1, own.fleet
+        if start > customers:
+            there = 0 if end > customers else end
+            return fleet.times[fleet.kinds[start - customers - 1], 0, there]
+        if end > customers:
+            return fleet.times[fleet.kinds[end - customers - 1], 1, start]
+        return own.durations[start, end]
+
+    if _without(own):
+        return same
+    return by_type if has_fleet(own) else looked_up
 
 
 def _without(own: Any) -> bool:

@@ -439,6 +439,7 @@ def _price(state: Any, route: int, kind: int) -> Any:
     """Return what a route would cost with another type; infinity if that cannot serve it."""
     nodes, own = state.nodes, state.own
     fleet, ready, due = own.fleet, own.ready, own.due
+    leaving, returning = fleet.times[kind, 0], fleet.times[kind, 1]
     customers = len(ready) - 1
     terminal = customers + 1 + route
     if state.route_loads[route] > fleet.capacities[kind]:
@@ -447,13 +448,14 @@ def _price(state: Any, route: int, kind: int) -> Any:
     node = nodes[terminal, BEHIND]
     while node <= customers:
         price += fleet.prices[kind, here, node]
-        time = max(time + own.durations[here, node], ready[node])
+        way_time = leaving[node] if here == 0 else own.durations[here, node]
+        time = max(time + way_time, ready[node])
         if time > due[node]:
             return np.inf
         time += own.service[node]
         here = node
         node = nodes[node, BEHIND]
-    if time + own.durations[here, 0] > fleet.shifts[kind, 1]:
+    if time + returning[here] > fleet.shifts[kind, 1]:
         return np.inf
     return price + fleet.prices[kind, here, 0]
 

@@ -58,7 +58,7 @@ class Case:
         """Return the routes of the case and of a better solution, as ``routes.json`` holds them."""
         return {
             "instance": self.instance.name,
-            "coords": self.instance.coords.tolist(),
+            "coords": getattr(self.instance, "sites", self.instance).coords.tolist(),
             "before": _customer_routes(problem, self.baseline),
             "after": _customer_routes(problem, solution),
             "cost_before": self.cost,

@@ -7,7 +7,7 @@ Functions ``draw_…`` return a matplotlib figure in the user's settings. :func:
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -245,8 +245,9 @@ def draw_routes(drawn: Mapping[str, Any], regions: Sequence[Sequence[int]] = ())
     drawn
         ``instance`` is the name, ``coords`` are the coordinates of the nodes, ``before`` and
         ``after`` the routes, and ``cost_before`` and ``cost_after`` their costs. A route starts
-        and, unless ``open`` is set, ends at node 0, which it does not list. ``names``, if any, are
-        those of the nodes, which are shown if they are few.
+        and, unless ``open`` is set, ends at node 0, which it does not list, or where ``ends`` says
+        for each route of both. ``names``, if any, are those of the nodes, which are shown if they
+        are few.
     regions
         Nodes of rebuilt regions; the first eight are outlined before repair.
     """
@@ -465,12 +466,8 @@ def _gain(drawn: Mapping[str, Any]) -> str:
 def _draw_maps(panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: bool = False) -> None:
     """Draw two solutions: edges of only one in colour, or, ``apart``, each route in one."""
     coords, names = drawn["coords"], drawn.get("names", ())
-    # A vehicle of an open route stays at its last stop.
-    home = () if drawn.get("open") else (0,)
-    before, after = (
-        _undirected_edges([(0, *route, *home) for route in drawn[when]])
-        for when in ("before", "after")
-    )
+    walks = {when: _walks(drawn, when) for when in ("before", "after")}
+    before, after = map(_undirected_edges, walks.values())
     share = min(1.0, _CROWD / len(coords)) ** 0.5
     # Lines of almost no length with round ends are dots; a thousand of them are one element.
     tiny = 1e-6 * (max(x for x, _ in coords) - min(x for x, _ in coords) or 1.0)
@@ -481,7 +478,7 @@ def _draw_maps(panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: boo
     ):
         if apart:
             for place, look in _looks(coords, drawn[when]).items():
-                points = [coords[node] for node in (0, *drawn[when][place], *home)]
+                points = [coords[node] for node in walks[when][place]]
                 panel.plot(*_columns(points), linewidth=share, **look)
         else:
             for some, width, shade in ((edges & other, 1.0, "0.75"), (edges - other, 1.4, colour)):
@@ -492,7 +489,8 @@ def _draw_maps(panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: boo
             panel, dots, edgecolor="0.2", linewidth=2.6 * share, capstyle="round", zorder=3
         )
         if len(drawn["before"]) > 1:
-            panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
+            for node in sorted({0, *chain.from_iterable(drawn.get("ends", {}).get(when, ()))}):
+                panel.plot(*coords[node], "s", color="black", markersize=8, zorder=4)
         title = f"{when}: {drawn[f'cost_{when}']:,.1f}"
         panel.set(title=title, aspect="equal", xticks=[], yticks=[])
         panel.autoscale_view()
@@ -532,6 +530,17 @@ def _looks(coords: Sequence[Point], routes: Sequence[Sequence[int]]) -> dict[int
         place: {"color": COLOURS[rank % len(COLOURS)], "linestyle": _DASHES[rank % len(_DASHES)]}
         for place, rank in around_depot(coords, routes).items()
     }
+
+
+def _walks(drawn: Mapping[str, Any], when: str) -> list[list[int]]:
+    """Return the nodes of each route from its start on."""
+    routes = drawn[when]
+    ends = drawn.get("ends", {}).get(when, [(0, 0)] * len(routes))
+    # A vehicle of an open route stays at its last stop.
+    return [
+        [start, *route, *([] if drawn.get("open") else [end])]
+        for route, (start, end) in zip(routes, ends, strict=True)
+    ]
 
 
 def _undirected_edges(walks: Sequence[Sequence[int]]) -> set[tuple[int, int]]:

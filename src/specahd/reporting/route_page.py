@@ -102,7 +102,7 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
     times = _Times(instance, routes) if timed else None
     walks = [[node for node, _ in vehicle] for vehicle in visits]
     points = instance.coords.tolist()
-    served = [[node for node in walk if node] for walk in walks]
+    served = [[node for node, _ in _served(instance, vehicle)] for vehicle in visits]
     ranks = around_depot(points, served)
     marks = [f"c{ranks[place] % len(COLOURS)}" for place in range(len(walks))]
     dashes = [f"d{ranks[place] % _DASHES}" for place in range(len(walks))]
@@ -121,7 +121,7 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
         f"<p>{escape(', '.join(filter(None, facts)))}</p>",
         _map(instance, visits, marks, dashes),
         "<h2>Vehicles</h2>",
-        _summary(visits, times, marks, dashes) if visits else "",
+        _summary(instance, visits, times, marks, dashes) if visits else "",
     ]
     if missing := itinerary.unserved(instance, routes):
         rows = [[visible(row["name"]), row["reason"], _price(row.get("prize"))] for row in missing]
@@ -139,7 +139,7 @@ def route_page(instance: Any, routes: Sequence[Sequence[Any]], cost: float) -> s
         )
         if times is not None:
             body.append(_bar(times, place, vehicle))
-        body += [table_html(_stops(vehicle, times, place)), "</section>"]
+        body += [table_html(_stops(instance, vehicle, times, place)), "</section>"]
     return page(visible(instance.name), body, styles=asset("routes.css"))
 
 
@@ -154,9 +154,9 @@ def _end(stops: Sequence[Mapping[str, float]]) -> float:
     return stops[-1].get("departure", stops[-1]["arrival"])
 
 
-def _served(vehicle: Sequence[_Stop]) -> list[_Stop]:
-    """Return the stops of a vehicle without the depot."""
-    return [stop for stop in vehicle if stop[0]]
+def _served(instance: Any, vehicle: Sequence[_Stop]) -> list[_Stop]:
+    """Return the stops of a vehicle without the depot and other places where it starts or ends."""
+    return [stop for stop in vehicle if 0 < stop[0] < len(instance.coords)]
 
 
 def _count(number: int, word: str) -> str:
@@ -179,7 +179,11 @@ def _swatch(mark: str, dash: str) -> str:
 
 
 def _summary(
-    visits: itinerary.Visits, times: _Times | None, marks: Sequence[str], dashes: Sequence[str]
+    instance: Any,
+    visits: itinerary.Visits,
+    times: _Times | None,
+    marks: Sequence[str],
+    dashes: Sequence[str],
 ) -> str:
     """Return the table of the vehicles, which is the legend of the map, too."""
     loaded, typed = (name in visits[0][0][1] for name in ("load", "type"))
@@ -189,7 +193,7 @@ def _summary(
     sums: dict[str, float] = {}
     lines = []
     for place, vehicle in enumerate(visits):
-        numbers: dict[str, float] = {"stops": len(_served(vehicle))}
+        numbers: dict[str, float] = {"stops": len(_served(instance, vehicle))}
         if loaded:
             numbers["quantity"] = vehicle[0][1]["load"]
         numbers["distance"] = vehicle[-1][1]["distance"]
@@ -228,7 +232,10 @@ def _row(attributes: str, first: str, cells: Sequence[str]) -> str:
 
 
 def _stops(
-    vehicle: Sequence[tuple[int, Mapping[str, Any]]], times: _Times | None, place: int
+    instance: Any,
+    vehicle: Sequence[tuple[int, Mapping[str, Any]]],
+    times: _Times | None,
+    place: int,
 ) -> Table:
     """Return the table of a vehicle's stops; a day is written where it begins."""
     columns = ["#", "stop"]
@@ -248,7 +255,8 @@ def _stops(
                 else:
                     cells.append(times.text(value, day))
                     day = day if value is None else times.day(value)
-            cells.append(times.window(node, today) if node else "")
+            stop = 0 < node < len(instance.coords)
+            cells.append(times.window(node, today) if stop else "")
         rows.append([*cells, *(f"{row[name]:,.10g}" for name in numbers)])
     return Table([*columns, *numbers], rows, words=2)
 
@@ -256,7 +264,7 @@ def _stops(
 def _map(
     instance: Any, visits: itinerary.Visits, marks: Sequence[str], dashes: Sequence[str]
 ) -> str:
-    points = instance.coords.tolist()
+    points = getattr(instance, "sites", instance).coords.tolist()
     walks = [[node for node, _ in vehicle] for vehicle in visits]
     across, along = zip(*points, strict=True)
     wide, high = (max(axis) - min(axis) or 1.0 for axis in (across, along))
@@ -271,22 +279,22 @@ def _map(
     lines = []
     for number, vehicle in enumerate(visits):
         walk = "L".join(f"{places[node][0]:.1f} {places[node][1]:.1f}" for node, _ in vehicle)
-        title = f"{_vehicle(number, vehicle)}: {_count(len(_served(vehicle)), 'stop')}"
+        stops = _served(instance, vehicle)
+        title = f"{_vehicle(number, vehicle)}: {_count(len(stops), 'stop')}"
         lines.append(
             f'<a href="#vehicle-{number + 1}" class="{marks[number]}"><title>{title}</title>'
             f'<path class="{dashes[number]}" d="M{walk}"/><path class="over" d="M{walk}"/>'
         )
-        for node, row in _served(vehicle):
+        for node, row in stops:
             told = f"{row['name']}: vehicle {number + 1}, stop {row['order']}"
             told += f", {row['start']}" if "start" in row else ""
             lines.append(_dot(places[node], told))
         lines.append("</a>")
-    for node, reason, _ in itinerary.unserved_nodes(instance, [walk[1:-1] for walk in walks]):
+    for node, reason, _ in itinerary.unserved_nodes(instance, walks):
         dot = _dot(places[node], f"{instance.labels.name(node)}: left out, {reason}")
         lines.append(f'<g class="out">{dot}</g>')
-    name = escape(visible(instance.labels.name(0)))
-    x, y = places[0]
-    if depot:
+    for node in (0, *range(len(instance.coords), len(places))) if depot else ():
+        name, (x, y) = escape(visible(instance.labels.name(node))), places[node]
         lines.append(
             f'<rect class="depot" x="{x - 6:.1f}" y="{y - 6:.1f}" width="12" height="12">'
             f"<title>{name}</title></rect>"

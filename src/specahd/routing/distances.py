@@ -30,8 +30,11 @@ DURATIONS = "durations"
 """Name of the array of travel times, where ways differ from ways back or from times."""
 PRICES, SHIFTS, LIMITS = "type_prices", "type_shifts", "type_limits"
 """Names of the arrays of types of vehicles: what each way costs with each type, in an array of the
-shape (types, n + 1, n + 1); when its vehicles leave, and are back at the latest; and its capacity
-and number."""
+shape (types, n + 1, n + 1), those from and to the depot being from its start and to its end; when
+its vehicles leave, and are back at the latest; and its capacity and number."""
+TYPE_TIMES = "type_times"
+"""Name of the array of times from the start of each type to each node, and from each node to its
+end, in an array of the shape (types, 2, n + 1)."""
 DIRECTED = "directed_neighbours"
 """Name of the array with the nearest nodes in each direction, of a tour on directed ways."""
 

@@ -2,7 +2,7 @@
 
 All values are in the units of the instance's file. ``distance`` and ``duration`` are sums of the
 legs up to a stop, so the last row of a vehicle has the totals of its route. A vehicle leaves the
-depot just in time for its first stop, with all that it will deliver.
+depot, or where its type starts, just in time for its first stop, with all that it will deliver.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,8 @@ from specahd.routing.vehicles.assignment import assign, depot_window
 from specahd.routing.vehicles.fleet import left_out
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
-"""The stops of each vehicle in order: the node, and the values of its row by column."""
+"""The stops of each vehicle in order, from where it starts to where it ends: the node or place, and
+the values of its row by column."""
 
 BYTE_ORDER_MARK = "\ufeff"
 _TIMES = ("arrival", "wait", "start", "departure")
@@ -73,6 +74,7 @@ def _visits(
 ) -> Sequence[tuple[int, Mapping[str, Any]]]:
     labels, demands = instance.labels, getattr(instance, "demands", None)
     nodes, given = _stops(route)
+    walk = _walk(nodes, kind)
     rows: list[dict[str, Any]] = [
         {
             "vehicle": vehicle,
@@ -80,11 +82,11 @@ def _visits(
             "order": order,
             "name": labels.name(node),
         }
-        for order, node in enumerate([0, *nodes, 0])
+        for order, node in enumerate(walk)
     ]
     parts = getattr(instance, "parts", 1)
-    legs = _legs(instance, [0, *nodes, 0])
-    lasting = _legs(instance, [0, *nodes, 0], timed=True)
+    legs = _legs(instance, walk)
+    lasting = _legs(instance, walk, timed=True)
     windows = getattr(instance, "windows", None)
     if windows is not None:
         unit = parts * windows.speed
@@ -105,7 +107,22 @@ def _visits(
         if windows is not None:
             row["duration"] = _time(labels, "duration", time / unit)
     # A vehicle of an open route stays at its last stop.
-    return list(zip([0, *nodes] if _is_open(instance) else [0, *nodes, 0], rows, strict=False))
+    return list(zip(walk[:-1] if _is_open(instance) else walk, rows, strict=False))
+
+
+def ends(instance: Any, routes: Sequence[Sequence[Any]]) -> list[tuple[int, int]]:
+    """Return the nodes or places where the vehicle of each route starts and ends."""
+    return [_ends(kind) for kind in types(instance, routes)]
+
+
+def _ends(kind: VehicleType | None) -> tuple[int, int]:
+    return (0, 0) if kind is None else (kind.start, kind.end)
+
+
+def _walk(nodes: Sequence[int], kind: VehicleType | None) -> list[int]:
+    """Return the stops of a route between where its vehicle starts and where it ends."""
+    start, end = _ends(kind)
+    return [start, *nodes, end]
 
 
 def _is_open(instance: Any) -> bool:
@@ -129,27 +146,29 @@ def times(instance: Any, routes: Sequence[Sequence[Any]]) -> list[list[Mapping[s
     Returns
     -------
     For each vehicle and stop ``arrival``, ``wait``, ``start`` and ``departure``, as far as it has
-    them, in the file's unit from time 0 of the instance. At the depot loading starts at ``start``.
+    them, in the file's unit from time 0 of the instance. Loading starts at the first ``start``.
     An open route ends at its last stop.
     """
     unit = getattr(instance, "parts", 1) * instance.windows.speed
-    walks = [[0, *_stops(route)[0], 0] for route in routes]
+    kinds = types(instance, routes)
+    walks = [_walk(_stops(route)[0], kind) for route, kind in zip(routes, kinds, strict=True)]
     found = [
         _times(instance, walk[1:-1], _legs(instance, walk, timed=True), unit, kind)
-        for walk, kind in zip(walks, types(instance, routes), strict=True)
+        for walk, kind in zip(walks, kinds, strict=True)
     ]
     return [stops[:-1] for stops in found] if _is_open(instance) else found
 
 
 def _legs(instance: Any, walk: Sequence[int], *, timed: bool = False) -> FloatArray:
     """Return the distances, or the times, from each node to the next."""
-    if timed and getattr(instance, "durations", None) is not None:
-        times: FloatArray = instance.durations[walk[:-1], walk[1:]]
+    sites = getattr(instance, "sites", instance)
+    if timed and getattr(sites, "durations", None) is not None:
+        times: FloatArray = sites.durations[walk[:-1], walk[1:]]
         return times
-    if instance.matrix is not None:
-        found: FloatArray = instance.matrix[walk[:-1], walk[1:]]
+    if sites.matrix is not None:
+        found: FloatArray = sites.matrix[walk[:-1], walk[1:]]
         return found
-    points = instance.coords[walk]
+    points = sites.coords[walk]
     measure = getattr(instance, "measure", instance.convention)
     return distances(points[:-1], points[1:], measure)
 

@@ -138,11 +138,12 @@ class Labels:
     Parameters
     ----------
     names
-        The names of the nodes; None if they have numbers only.
+        The names of the nodes, and behind them of the places where vehicles start or end; None if
+        they have numbers only.
     first
         The number of node 0. If it is 0, node 0 is called depot.
     degrees
-        Longitude and latitude of the nodes, shape (n, 2).
+        Longitude and latitude of all that have names, shape (n, 2).
     decimals
         Demands and capacity are stored in parts of the file's unit; 10**decimals make one unit.
     times

@@ -264,8 +264,8 @@ def test_the_search_sees_what_each_way_costs_with_each_type():
 
 def native(data):
     """Return PyVRP's own data of an instance, with its own fields of types, in thousandths."""
-    parts, nodes = 1000, range(data.size + 1)
-    ways = np.rint(data.between(*np.ix_(nodes, nodes)) * parts).astype(int)
+    parts, nodes, sites = 1000, range(data.size + 1), range(len(data.sites.coords))
+    ways = np.rint(data.between(*np.ix_(sites, sites)) * parts).astype(int)
     windows = data.windows
     clients = []
     for node in nodes:
@@ -295,27 +295,31 @@ def native(data):
                 fixed_cost=round(kind.fixed_cost * parts * 10),
                 unit_distance_cost=round(kind.cost_per_distance * 10),
                 unit_duration_cost=round(kind.cost_per_duration * 10),
+                start_depot=max(0, kind.start - data.size),
+                end_depot=max(0, kind.end - data.size),
                 **{
                     name: round(value * parts) for name, value in given.items() if value is not None
                 },
             )
         )
     return pyvrp.ProblemData(
-        locations=[pyvrp.Location(0, 0)] * len(nodes),
+        locations=[pyvrp.Location(0, 0)] * len(sites),
         clients=[pyvrp.Client(**client) for client in clients[1:]],
-        depots=[pyvrp.Depot(location=0, **depot)],
+        depots=[pyvrp.Depot(location=site, **depot) for site in (0, *sites[len(nodes) :])],
         vehicle_types=types,
         distance_matrices=[ways],
         duration_matrices=[ways],
     )
 
 
-def stops(seed, size, *, timed):
+def stops(seed, size, *, timed, places=()):
     rng = np.random.default_rng(seed)
     lines = ["name,x,y,demand,ready,due,service" if timed else "name,x,y,demand"]
     for node, (x, y) in enumerate(rng.integers(0, 100, (size + 1, 2)).tolist()):
         times = f",0,{rng.integers(150, 500) if node else 700},{5 if node else 0}" if timed else ""
         lines.append(f"s{node},{x},{y},{rng.integers(1, 10) if node else 0}{times}")
+    for name, (x, y) in zip(places, rng.integers(0, 100, (len(places), 2)).tolist(), strict=True):
+        lines.insert(3, f"{name},{x},{y}," + ",,," * timed)
     Path("stops.csv").write_text("\n".join(lines) + "\n")
     return "stops.csv"
 
@@ -342,6 +346,11 @@ FLEETS = {
         {"name": "early", "capacity": 30, "shift_end": 300, "cost_per_distance": 0.5},
         {"name": "late", "capacity": 30, "shift_start": 100, "shift_end": 600},
     ],
+    "ends": [
+        {"name": "home", "capacity": 30, "start": "home", "end": "home", "cost_per_duration": 0.2},
+        {"name": "away", "capacity": 30, "end": "yard", "fixed_cost": 20, "cost_per_distance": 0.9},
+        {"name": "plain", "capacity": 40, "count": 2},
+    ],
 }
 
 
@@ -350,7 +359,8 @@ FLEETS = {
 def test_pyvrp_agrees_on_cost_and_feasibility(field, timed):
     if timed == (field == "max_distance") or (not timed and field == "shift"):
         return
-    found = api.read(stops(7, 40, timed=timed), fleet=FLEETS[field])
+    places = ("home", "yard") if field == "ends" else ()
+    found = api.read(stops(7, 40, timed=timed, places=places), fleet=FLEETS[field])
     solved = api.solve(found, repairs=40_000, seed=1)
     assert solved.unserved == []
     assert check(found.data, solved.data) == ()
@@ -371,12 +381,14 @@ def test_pyvrp_agrees_on_cost_and_feasibility(field, timed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_tiny_instances_are_solved_to_the_optimum(seed):
+@pytest.mark.parametrize("places", [(), ("home", "yard")])
+def test_tiny_instances_are_solved_to_the_optimum(seed, places):
+    start, end = places or ("", "")
     found = api.read(
-        stops(seed, 6, timed=False),
+        stops(seed, 6, timed=False, places=places),
         fleet=[
-            *FLEETS["costs"][:1],
-            {"name": "truck", "capacity": 30, "count": 1, "fixed_cost": 60},
+            FLEETS["costs"][0] | {"start": start, "end": end},
+            {"name": "truck", "capacity": 30, "count": 1, "fixed_cost": 60, "end": end},
         ],
     )
     # Each order of the stops, with a cut or none between two of them.

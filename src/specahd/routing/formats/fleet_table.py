@@ -37,6 +37,8 @@ COLUMNS: Mapping[str, Range | None] = {
     "max_duration": LIMIT,
     "shift_start": None,
     "shift_end": None,
+    "start": None,
+    "end": None,
 }
 """The columns, and the ranges of those that hold numbers."""
 MOST_TYPES = 100
@@ -98,7 +100,8 @@ def types_of(rows: Sequence[Row], data: VRPLIBData) -> tuple[VehicleType, ...]:
     Raises
     ------
     FileError
-        A shift has times of another form than the instance, or it has none.
+        A shift has times of another form than the instance, or it has none. There is a start or
+        an end, and the instance is of no table of stops, or its routes are open.
     """
     return tuple(_type_of(row, data) for row in rows)
 
@@ -118,6 +121,9 @@ def _type_of(row: Row, data: VRPLIBData) -> VehicleType:
             shift[name] = time_of(row, name, data.labels.times, latest)
     if len(shift) == 2 and shift["shift_end"] < shift["shift_start"]:
         raise row.error(row.raw_value("shift_end"), f"at least {cells['shift_start']}")
+    if cells["end"] and data.open:
+        raise row.error(row.raw_value("end"), "none with open=true: vehicles stay at the last stop")
+    ends = {name: _place(row, name, data) for name in ("start", "end")}
     count, capacity = number("count", None), data.capacity
     if cells["capacity"]:
         # Loads are whole parts of a unit.
@@ -132,4 +138,15 @@ def _type_of(row: Row, data: VRPLIBData) -> VehicleType:
         max_distance=number("max_distance", data.max_distance),
         max_duration=number("max_duration", data.max_duration),
         **shift,
+        **ends,
     )
+
+
+def _place(row: Row, column: str, data: VRPLIBData) -> int:
+    """Return the depot or the place that a cell names."""
+    if not (name := row.cells[column]):
+        return 0
+    names = data.labels.names
+    if names is None:
+        raise row.error(row.raw_value(column), f"none: {data.name} is no table of stops")
+    return names.index(name)

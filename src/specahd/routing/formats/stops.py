@@ -31,7 +31,7 @@ from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
 from specahd.routing.formats import kinds, matrix
-from specahd.routing.formats.ranges import Range
+from specahd.routing.formats.ranges import Range, number_of
 from specahd.routing.formats.road_services import DISTANCES, DURATIONS, NO_WAY
 from specahd.routing.formats.rows import DecimalCommas, Row, lines_of, read_rows
 from specahd.routing.formats.times import read_times
@@ -40,6 +40,7 @@ from specahd.routing.formats.vrplib import (
     LARGEST,
     PRIZE,
     TIME,
+    Places,
     TimeWindows,
     VRPLIBData,
 )
@@ -68,7 +69,8 @@ class _Travel:
     Parameters
     ----------
     depot, back
-        The distance of each stop from the depot, and that back; 0 for the depot itself.
+        The distance of each stop from the depot or the nearest place where vehicles start, and that
+        back; 0 for the depot itself.
     farthest
         Upper bound on the distance between two stops.
     speed
@@ -96,6 +98,7 @@ def read(
     *,
     open_routes: bool = False,
     capacity: float | None = None,
+    fleet: Sequence[Row] = (),
 ) -> tuple[str, VRPLIBData]:
     """Read a table of stops, or a distance matrix alone, which is a TSP.
 
@@ -110,6 +113,9 @@ def read(
         Whether vehicles do not return to the depot.
     capacity
         That of the largest vehicle, for a table with demands whose ``options`` state none.
+    fleet
+        The types of vehicles. A row that one of them names as its start or end is no customer,
+        unless it is the depot.
 
     Returns
     -------
@@ -133,28 +139,48 @@ def read(
     has_depot = timed or "demand" in columns
     kind = "VRPTW" if timed else "SDVRP" if options.split else "CVRP" if has_depot else "TSP"
     depot, first = _depot(rows) if has_depot else 0, int(not has_depot)
-    names = _names(rows, depot, first) if "name" in columns else None
-    rows.insert(0, rows.pop(depot))
+    ends = _ends(path, rows, fleet) if has_depot else []
+    order, count = _order(rows, depot, ends)
+    rows = [rows[place] for place in order]
+    if count < 2:
+        raise FileError(f"{path}: holds no stop beside the depot and the ends of routes.")
+    names = _names(rows, first) if "name" in columns else None
+    known = {row.cells.get("name", ""): node for node, row in enumerate(rows)} | {"": 0}
+    starts, homes = ([known[both[end]] for both in ends] or [0] for end in (0, 1))
     degrees, coords, weights = _places(path, rows, columns, options)
     lasting = None
     if options.matrix is not None:
-        weights, lasting = _matrix_of(options.matrix, array, path, rows, depot)
+        weights, lasting = _matrix_of(options.matrix, array, path, rows, order)
         if kind not in _DIRECTED:
             lasting = None
         if options.durations is not None:
-            given = options.durations, durations, path, rows, depot, DURATIONS
+            given = options.durations, durations, path, rows, order, DURATIONS
             lasting, _ = _matrix_of(*given)
         elif lasting is not None and options.speed is not None:
             raise ConfigError(f"Expected no speed: {options.matrix} holds durations.")
-        _refuse_missing(rows, weights, lasting, kind, open_routes=open_routes)
+        needed = None
+        if kind in _DIRECTED:
+            needed = np.zeros(weights.shape, bool)
+            needed[starts, 1:count] = True
+            needed[1:count, homes] |= not open_routes
+        _refuse_missing(rows, weights, lasting, needed)
+    places = None
+    if count < len(rows):
+        places = Places(coords, weights, lasting)
+        rows = rows[:count]
     windows, labels = None, Labels()
     if timed:
         measured = degrees is not None and options.matrix is None
         if lasting is None:
-            travel = _travel(coords, weights, options.speed, metres=measured)
+            travel = _travel(coords, weights, starts, homes, options.speed, metres=measured)
         else:
-            travel = _travel(None, lasting, 1.0, metres=False)
-        travel = replace(travel, back=travel.back * (not open_routes), stated=lasting is not None)
+            travel = _travel(None, lasting, starts, homes, 1.0, metres=False)
+        travel = replace(
+            travel,
+            depot=travel.depot[:count],
+            back=travel.back[:count] * (not open_routes),
+            stated=lasting is not None,
+        )
         windows, labels = _read_times(rows, travel)
     demands, capacity, decimals = _demands(path, rows, columns, options)
     prizes = _prizes(rows) if "prize" in columns else None
@@ -163,14 +189,15 @@ def read(
         comment="",
         capacity=capacity,
         convention=Convention.EXACT_2D if weights is None else Convention.EXPLICIT,
-        coords=coords,
-        matrix=weights,
-        durations=lasting,
+        coords=None if coords is None else coords[:count],
+        matrix=_among(weights, count),
+        durations=_among(lasting, count),
         open=open_routes,
         demands=demands,
         windows=windows,
         splits=options.split,
         prizes=prizes,
+        places=places,
         labels=replace(
             labels,
             names=names,
@@ -274,13 +301,44 @@ def _depot(rows: Sequence[Row]) -> int:
     return depots[0] if depots else 0
 
 
-def _names(rows: Sequence[Row], depot: int, first: int) -> tuple[str, ...]:
-    """Return the names of the nodes, the depot first; a node without a name gets its number."""
-    order = [depot, *(place for place in range(len(rows)) if place != depot)]
+def _ends(path: Path, rows: Sequence[Row], fleet: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return the names of the rows where vehicles of each type start and end, "" for the depot."""
+    names = {row.cells.get("name", "") for row in rows} | {""}
+    for kind in fleet:
+        for column in ("start", "end"):
+            if kind.cells[column] not in names:
+                raise kind.error(kind.raw_value(column), f"the name of a row of {path}")
+    return [(kind.cells["start"], kind.cells["end"]) for kind in fleet]
+
+
+def _order(
+    rows: Sequence[Row], depot: int, ends: Sequence[tuple[str, str]]
+) -> tuple[list[int], int]:
+    """Return the order of the rows, and the number of nodes.
+
+    The depot comes first, and the places where vehicles start or end come last.
+    """
+    named = {name for both in ends for name in both if name}
+    others = [place for place in range(len(rows)) if place != depot]
+    apart = {place for place in others if rows[place].cells.get("name") in named}
+    for row in (rows[place] for place in sorted(apart)):
+        for column in ("demand", "ready", "due", "service", "prize"):
+            word = row.cells.get(column)
+            if word and (column in ("ready", "due") or number_of(word) != 0):
+                raise row.error(
+                    f"the {column} {word[:40]} of {row.cells['name'][:40]!r}, where vehicles start "
+                    "or end",
+                    "nothing (a stop there has a row of its own)",
+                )
+    nodes = [depot, *(place for place in others if place not in apart)]
+    return [*nodes, *sorted(apart)], len(nodes)
+
+
+def _names(rows: Sequence[Row], first: int) -> tuple[str, ...]:
+    """Return the names of the nodes; a node without a name gets its number."""
     numbers = Labels(first=first)
     lines: dict[str, int] = {}
-    for node, place in enumerate(order):
-        row = rows[place]
+    for node, row in enumerate(rows):
         name = row.cells["name"] or numbers.name(node)
         if name in lines:
             both = sorted((lines[name], row.line))
@@ -317,10 +375,10 @@ def _matrix_of(
     array: NamedArray | None,
     path: Path,
     rows: Sequence[Row],
-    depot: int,
+    order: Sequence[int],
     wanted: str = DISTANCES,
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Return the distances in a file, reordered like ``rows``: the depot first.
+    """Return the distances in a file, reordered like ``rows``: row i is the ``order[i]``th there.
 
     The second array has the durations of a road service's answer, if it has them beside distances.
     """
@@ -334,7 +392,6 @@ def _matrix_of(
             f"{file}: holds the {wanted} of {len(weights)} stops, "
             f"expected {len(rows)} as {path} has."
         )
-    order = np.concatenate(([depot], np.delete(np.arange(len(rows)), depot)))
     if names is not None and "name" in rows[0].cells:
         for row, place in zip(rows, order, strict=True):
             if names[place] != row.cells["name"]:
@@ -346,30 +403,33 @@ def _matrix_of(
     return np.ascontiguousarray(weights[places]), None if beside is None else beside[places]
 
 
+def _among(ways: FloatArray | None, count: int) -> FloatArray | None:
+    """Return the ways among the first nodes."""
+    return None if ways is None else np.ascontiguousarray(ways[:count, :count])
+
+
 def _refuse_missing(
     rows: Sequence[Row],
     weights: FloatArray,
     durations: FloatArray | None,
-    kind: str,
-    *,
-    open_routes: bool,
+    needed: NDArray[np.bool_] | None,
 ) -> None:
-    """Refuse a stop without a way from the depot or back, and for a tour any way that is missing.
+    """Refuse a stop without a way that is needed; None: all are.
 
-    A way without a duration is then missing in ``weights``, too.
+    Needed are those from where vehicles start and to where they end. A way without a duration is
+    then missing in ``weights``, too.
     """
     if durations is not None:
         weights[durations >= NO_WAY] = NO_WAY
     missing = weights >= NO_WAY
-    if kind in _DIRECTED:
-        # The depot is the first row; vehicles may do without the other ways.
-        missing[1:, 1:] = False
-        missing[1:, 0] &= not open_routes
+    if needed is not None:
+        missing &= needed
     for start, end in np.argwhere(missing).tolist():
         whence, where = (
             rows[node].cells.get("name") or f"stop {node + 1}" for node in (start, end)
         )
-        raise rows[start or end].error(
+        from_end = start == 0 or (needed is not None and needed[start, 1])
+        raise rows[end if from_end else start].error(
             f"a stop without a way from {whence[:40]} to {where[:40]}", "one"
         )
 
@@ -431,15 +491,26 @@ def _decimals(number: Decimal) -> int:
 
 
 def _travel(
-    coords: FloatArray | None, weights: FloatArray | None, speed: float | None, *, metres: bool
+    coords: FloatArray | None,
+    weights: FloatArray | None,
+    starts: Sequence[int],
+    ends: Sequence[int],
+    speed: float | None,
+    *,
+    metres: bool,
 ) -> _Travel:
     if weights is not None:
         farthest = float(weights[weights < NO_WAY].max())
-        return _Travel(weights[0], weights[:, 0], farthest, speed, metres)
-    assert coords is not None  # one of the two is given
-    farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
-    depot = distances(coords[0], coords, Convention.EXACT_2D)
-    return _Travel(depot, depot, farthest, speed, metres)
+        depot, back = weights[starts].min(axis=0), weights[:, ends].min(axis=1)
+    else:
+        assert coords is not None  # one of the two is given
+        farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
+        depot, back = (
+            distances(coords[np.array(nodes)[:, None]], coords, Convention.EXACT_2D).min(axis=0)
+            for nodes in (starts, ends)
+        )
+    depot[0] = back[0] = 0.0
+    return _Travel(depot, back, farthest, speed, metres)
 
 
 def _read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:

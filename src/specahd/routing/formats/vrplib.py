@@ -108,6 +108,23 @@ class TimeWindows:
         )
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Places:
+    """All nodes, and behind them k places where vehicles start or end and which are no customers.
+
+    Parameters
+    ----------
+    coords
+        Shape (n + 1 + k, 2); None where only distances are known.
+    matrix, durations
+        As for :class:`VRPLIBData`, shape (n + 1 + k, n + 1 + k).
+    """
+
+    coords: FloatArray | None
+    matrix: FloatArray | None
+    durations: FloatArray | None
+
+
 @dataclass(frozen=True, slots=True)
 class VehicleType:
     """Vehicles that are alike.
@@ -127,6 +144,8 @@ class VehicleType:
     shift_start, shift_end
         When loading begins at the earliest, and when the route ends at the latest, from time 0 of
         the instance; None: as the depot's window says.
+    start, end
+        Where vehicles leave from, and return to: 0 the depot, n + 1 and above one of the places.
     """
 
     name: str
@@ -139,6 +158,8 @@ class VehicleType:
     max_duration: float | None = None
     shift_start: float | None = None
     shift_end: float | None = None
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +205,10 @@ class VRPLIBData:
     types
         The types of vehicles. Where there are some, ``capacity`` is their largest, and no other
         limit or price of vehicles is set. None: all vehicles are alike.
+    places
+        Where vehicles start or end other than at the depot; None: nowhere.
     labels
-        Names and units that results are reported in.
+        Names and units that results are reported in; those of places come after those of nodes.
     """
 
     name: str
@@ -207,6 +230,7 @@ class VRPLIBData:
     open: bool = field(default=False, kw_only=True)
     prizes: FloatArray | None = field(default=None, kw_only=True)
     types: tuple[VehicleType, ...] | None = field(default=None, kw_only=True)
+    places: Places | None = field(default=None, kw_only=True)
     labels: Labels = field(default_factory=Labels, kw_only=True)
 
 
@@ -423,8 +447,8 @@ def dumps(data: VRPLIBData) -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
     ``fleet`` is VEHICLES, a limit for other tools and a statement here. There is no field for
-    ``durations``, ``open``, ``prizes`` and ``types``, and none for ``fixed_cost``, nor for
-    ``max_duration`` beside windows, which a comment states.
+    ``durations``, ``open``, ``prizes``, ``types`` and ``places``, and none for ``fixed_cost``, nor
+    for ``max_duration`` beside windows, which a comment states.
     """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]

@@ -81,6 +81,8 @@ def _alike(instance: VehicleInstance) -> VehicleType:
         fixed_cost=instance.fixed_cost,
         max_distance=instance.max_distance,
         max_duration=instance.max_duration,
+        start=instance.start,
+        end=instance.end,
     )
 
 
@@ -105,7 +107,9 @@ def _measured(
     count = len(routes)
     walk = np.array([node for route in routes for node in (0, *route)] + [0])
     owners = np.repeat(np.arange(count), [len(route) + 1 for route in routes])
-    driven = (walk[1:] > 0) | (not instance.open)
+    # A vehicle without stops stays where it is.
+    driven = (walk[:-1] > 0) | (walk[1:] > 0)
+    driven &= (walk[1:] > 0) | (not instance.open)
 
     def summed(values: Any) -> FloatArray:
         found: FloatArray = np.bincount(owners, values, count).astype(np.float64)
@@ -116,36 +120,54 @@ def _measured(
     if windows is not None:
         service, speed = windows.service, windows.speed
     served = summed(np.where(walk[:-1] > 0, service[walk[:-1]], 0.0))
-    lengths = summed(instance.between(walk[:-1], walk[1:]) * driven) / instance.parts
-    taken = summed(instance.lasting(walk[:-1], walk[1:]) * driven)
-    times = (taken + served) / (instance.parts * speed)
+    driving: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
     loads = summed(instance.demands[walk[:-1]])
     used = np.array([bool(route) for route in routes], float)
-    # Without shifts the windows of stops are kept by all types or by none.
-    in_shifts = any((each.shift_start, each.shift_end) != (None, None) for each in types)
-    late: dict[tuple[float, float], FloatArray] = {}
+    # Without shifts and other places the windows of stops are kept by all types or by none.
+    plain = None, None, 0, 0
+    clocked = windows is not None and any(
+        (each.shift_start, each.shift_end, each.start, each.end) != plain for each in types
+    )
+    late: dict[tuple[float, ...], FloatArray] = {}
     prices, wrong = np.zeros((2, count, len(types)))
     for place, kind in enumerate(types):
+        ends = kind.start, kind.end
+        if ends not in driving:
+            heads = np.where(walk[:-1] > 0, walk[:-1], kind.start)
+            tails = np.where(walk[1:] > 0, walk[1:], kind.end)
+            taken = summed(instance.lasting(heads, tails) * driven)
+            driving[ends] = (
+                summed(instance.between(heads, tails) * driven) / instance.parts,
+                (taken + served) / (instance.parts * speed),
+            )
+        lengths, times = driving[ends]
         prices[:, place] = kind.fixed_cost * used + kind.cost_per_distance * lengths
         prices[:, place] += kind.cost_per_duration * times
         wrong[:, place] = loads > kind.capacity
         for values, most in ((lengths, kind.max_distance), (times, kind.max_duration)):
             if most is not None:
                 wrong[:, place] += values > most * (1 + _ROUNDING)
-        if in_shifts:
-            window = depot_window(instance, kind)
-            if window not in late:
-                late[window] = np.array([_late(instance, route, *window) for route in routes])
-            wrong[:, place] += late[window]
+        if clocked:
+            shift = *depot_window(instance, kind), *ends
+            if shift not in late:
+                late[shift] = np.array([_late(instance, route, *shift) for route in routes])
+            wrong[:, place] += late[shift]
     return prices, wrong
 
 
-def _late(instance: VehicleInstance, route: Sequence[int], opens: float, closes: float) -> int:
+def _late(
+    instance: VehicleInstance,
+    route: Sequence[int],
+    opens: float,
+    closes: float,
+    begin: int,
+    end: int,
+) -> int:
     """Return how many stops of a route are served too late, and 1 more for a late return."""
     windows = instance.windows
     assert windows is not None  # shifts are times
     time, late = opens, 0
-    legs = instance.lasting(np.array([0, *route]), np.array([*route, 0])).tolist()
+    legs = instance.lasting(np.array([begin, *route]), np.array([*route, end])).tolist()
     for node, leg in zip(route, legs, strict=False):
         start = max(time + leg, windows.ready[node])
         late += start > windows.due[node]

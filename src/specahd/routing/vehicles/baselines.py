@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.distances import LIMITS, PRICES, SHIFTS, is_computed
+from specahd.routing.distances import LIMITS, PRICES, SHIFTS, TYPE_TIMES, is_computed
 from specahd.routing.groups import nested
 from specahd.routing.kernels.construction import (
     joined_routes,
@@ -175,13 +175,17 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         half = kind.fixed_cost * instance.parts / 2
         costs[place, 0, 1:] -= half
         costs[place, 1:, 0] -= half
-    parts = _parts(costs, lasting)
+    # Where vehicles start and end, the ways and times of the depot are those of their type.
+    times = np.repeat(lasting[None], len(costs), axis=0)
+    if types:
+        times[:, 0], times[:, :, 0] = instance.type_columns[TYPE_TIMES].swapaxes(0, 1)
+    parts = _parts(costs, times)
     # The stubs of PyVRP misstate the type of matrices.
-    durations: Any = np.zeros((nodes, nodes), np.int64)
+    durations: Any = np.zeros(times.shape, np.int64)
     if instance.windows is not None:
         ready, due, service = instance.windows.ready, instance.windows.due, instance.windows.service
-        parts = _parts(costs, lasting, ready, due, service)
-        durations = _rounded_up(lasting, parts)
+        parts = _parts(costs, times, ready, due, service)
+        durations = _rounded_up(times, parts)
         opening, closing = _rounded_up(ready, parts).tolist(), _rounded_down(due, parts).tolist()
         if any(closes < opens for opens, closes in zip(opening, closing, strict=True)):
             raise ConfigError(
@@ -205,7 +209,7 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
     limit = longest(instance)
     if limit is not None:
         if instance.windows is None:
-            durations = _rounded_up(lasting, parts)
+            durations = _rounded_up(times, parts)
             lasts = _rounded_up(stop_times(instance), parts).tolist()
             for client, service_duration in zip(clients, lasts, strict=True):
                 client.update(service_duration=service_duration)
@@ -235,7 +239,7 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         depots=[solver.Depot(**depot)],
         vehicle_types=[solver.VehicleType(**kind) for kind in kinds],
         distance_matrices=list(whole),
-        duration_matrices=[durations] * len(whole),
+        duration_matrices=list(durations),
     )
 
 

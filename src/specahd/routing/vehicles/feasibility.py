@@ -67,7 +67,7 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     fleet = assign(instance, solution) if instance.types else None
     found += _capacity(instance, visits, fleet)
     if instance.matrix is not None and not instance.splits:
-        found += _ways(instance, solution)
+        found += _ways(instance, solution, fleet)
     if instance.windows is not None:
         found += _windows(instance, solution, fleet)
     if instance.fleet is not None:
@@ -212,8 +212,11 @@ def _windows(
     windows = instance.windows
     assert windows is not None  # the caller looks
     routes = [[node for node in route if 1 <= node <= instance.size] for route in solution]
-    walk = np.array([0, *chain.from_iterable((*route, 0) for route in routes)])
-    legs = iter(instance.lasting(walk[:-1], walk[1:]).tolist())
+    ends = [_ends(fleet, place) for place in range(len(routes))]
+    walks = list(zip(ends, routes, strict=True))
+    heads = np.array([node for (start, _), route in walks for node in (start, *route)], np.int64)
+    tails = np.array([node for (_, end), route in walks for node in (*route, end)], np.int64)
+    legs = iter(instance.lasting(heads, tails).tolist())
     ready, due, service = (
         times.tolist() for times in (windows.ready, windows.due, windows.service)
     )
@@ -264,7 +267,7 @@ def _distances(
     instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
 ) -> Iterator[Violation]:
     """No route is longer than the limit."""
-    for number, _, legs in _driven(instance, solution):
+    for number, _, legs in _driven(instance, solution, fleet):
         most = (instance if fleet is None else fleet.types[number - 1]).max_distance
         length = float(instance.between(*legs).sum()) / instance.parts
         if most is not None and length > most * (1 + _ROUNDING):
@@ -277,7 +280,7 @@ def _durations(
 ) -> Iterator[Violation]:
     """No vehicle is away longer than the limit. No window opens late, so that none waits."""
     windows = instance.windows
-    for number, route, legs in _driven(instance, solution):
+    for number, route, legs in _driven(instance, solution, fleet):
         most = (instance if fleet is None else fleet.types[number - 1]).max_duration
         if most is None:
             continue
@@ -294,19 +297,27 @@ def _durations(
 
 
 def _driven(
-    instance: VehicleInstance, solution: Sequence[Sequence[int]]
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
 ) -> Iterator[tuple[int, list[int], tuple[IntArray, IntArray]]]:
     """Yield each route's number, its customers, and where its ways begin and where they end."""
     for number, stops in enumerate(solution, start=1):
         route = [node for node in stops if 1 <= node <= instance.size]
-        walk = np.array([0, *route] if instance.open else [0, *route, 0])
+        start, end = _ends(fleet, number - 1)
+        walk = np.array([start, *route] if instance.open else [start, *route, end])
         yield number, route, (walk[:-1], walk[1:])
 
 
-def _ways(instance: VehicleInstance, solution: Sequence[Sequence[int]]) -> Iterator[Violation]:
+def _ends(fleet: Assignment | None, place: int) -> tuple[int, int]:
+    """Return where the vehicle of a route starts and ends."""
+    return (0, 0) if fleet is None else (fleet.types[place].start, fleet.types[place].end)
+
+
+def _ways(
+    instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
+) -> Iterator[Violation]:
     """No route drives where there is no way."""
     quoted_name = instance.labels.quoted_name
-    for number, _, (starts, ends) in _driven(instance, solution):
+    for number, _, (starts, ends) in _driven(instance, solution, fleet):
         for place in np.flatnonzero(instance.between(starts, ends) >= NO_WAY).tolist():
             start, end = (quoted_name(int(each[place])) for each in (starts, ends))
             yield Violation("no_way", f"Route {number} drives from {start} to {end}: no such way.")

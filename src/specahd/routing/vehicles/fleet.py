@@ -10,13 +10,14 @@ The checker reads the fields themselves.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from specahd.core.errors import ConfigError
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
-from specahd.routing.distances import LIMITS, PRICES, SHIFTS
+from specahd.routing.distances import LIMITS, PRICES, SHIFTS, TYPE_TIMES
 from specahd.routing.formats.fleet_table import types_of
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.rows import Row
@@ -129,6 +130,8 @@ def _with_alike(instance: VehicleInstance, kind: VehicleType) -> VehicleInstance
         fixed_cost=kind.fixed_cost,
         max_distance=kind.max_distance,
         max_duration=kind.max_duration,
+        start=kind.start,
+        end=kind.end,
         windows=windows,
     )
 
@@ -172,16 +175,18 @@ def with_prizes(instance: VehicleInstance, prizes: Sequence[float | None]) -> Ve
 
 def penalty(instance: VehicleInstance) -> float:
     """Return a price of a stop that exceeds the cost of every solution."""
-    nodes = np.arange(instance.size + 1)
-    if instance.matrix is None:
+    nodes, ways = np.arange(instance.size + 1), instance.sites.matrix
+    if ways is None:
         # By the triangle inequality no way is longer than one over the depot.
-        longest_way = 2 * float(instance.between(0, nodes).max())
+        assert instance.sites.coords is not None  # the ways are had from them
+        sites = np.arange(len(instance.sites.coords))
+        longest_way = 2 * float(instance.between(0, sites).max())
     else:
-        longest_way = float(instance.matrix[instance.matrix < NO_WAY].max())
+        longest_way = float(ways[ways < NO_WAY].max())
     kinds = instance.types or ()
     route = max((each.cost_per_distance for each in kinds), default=1.0) * 2 * longest_way
     if per_duration := max((each.cost_per_duration for each in kinds), default=0.0):
-        times = instance.durations
+        times = instance.sites.durations
         longest_time = longest_way if times is None else float(times[times < NO_WAY].max())
         lasts = 2 * longest_time + float(stop_times(instance).max())
         route += per_duration * lasts * instance.parts / _unit(instance)
@@ -291,19 +296,27 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
     own, served = np.zeros(instance.size + 1), stop_times(instance)
     distances, times = roads(instance)
     # A limit of distances is one of times where distances are the times.
-    clock = distances if any(each.max_distance for each in kinds) else times
-    prices = []
-    for kind in kinds:
+    limited = any(each.max_distance for each in kinds)
+    prices, ends = [], np.zeros((len(kinds), 2, instance.size + 1))
+    for place, kind in enumerate(kinds):
+        _begin_and_end(instance, kind, distances, instance.between)
+        _begin_and_end(instance, kind, times, instance.lasting)
+        ends[place] = (distances if limited else times)[0], (distances if limited else times)[:, 0]
         paid = kind.cost_per_distance * distances
         paid += kind.cost_per_duration * parts / _unit(instance) * (times + served)
         if instance.matrix is not None:
-            paid[instance.matrix >= NO_WAY] = _TOO_LONG * paid.max()
+            # Those that a vehicle starts and ends with exist.
+            paid[1:, 1:][instance.matrix[1:, 1:] >= NO_WAY] = _TOO_LONG * paid.max()
         np.fill_diagonal(paid, 0.0)
         half = round(kind.fixed_cost * parts / 2 * _PARTS) / _PARTS
         paid[0, 1:] += half
         paid[1:, 0] += half
         prices.append(paid)
+    clock = distances if limited else times
+    clock[0], clock[:, 0] = ends.max(axis=0)
     horizon = float(clock.max(axis=1).sum() + served.sum())
+    # A construction knows no types; each stop is in time that one of them serves in time.
+    clock[0], clock[:, 0] = ends.min(axis=0)
     plain = TimeWindows(own, own + horizon, served)
     shifts = [_windows_within_limits(each) or plain for each in alike]
     windows = instance.windows or plain
@@ -318,8 +331,10 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
         durations=clock,
         open=False,
         types=None,
+        places=None,
         type_columns={
             PRICES: np.array(prices),
+            TYPE_TIMES: ends,
             SHIFTS: np.array([[each.ready[0], min(each.due[0], due[0])] for each in shifts]),
             LIMITS: np.array(limits),
         },
@@ -327,6 +342,15 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
         max_duration=None,
         stop_time=0.0,
     )
+
+
+def _begin_and_end(
+    instance: VehicleInstance, kind: VehicleType, ways: FloatArray, between: Any
+) -> None:
+    """Write the ways from where vehicles of a type start, and to where they end, to the depot's."""
+    nodes = np.arange(1, instance.size + 1)
+    ways[0, 1:] = between(kind.start, nodes)
+    ways[1:, 0] = 0.0 if instance.open else between(nodes, kind.end)
 
 
 def _windows_within_limits(instance: VehicleInstance) -> TimeWindows | None:

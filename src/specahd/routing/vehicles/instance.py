@@ -17,7 +17,7 @@ from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import DURATIONS
 from specahd.routing.formats.matrix import either_way, refuse_directed
-from specahd.routing.formats.vrplib import VRPLIBData
+from specahd.routing.formats.vrplib import Places, VRPLIBData
 from specahd.routing.geometry import (
     Convention,
     classical_scaling,
@@ -70,12 +70,17 @@ class VehicleInstance(VRPLIBData):
         Shape (n + 1, 2).
     coords_from_scaling
         Whether the file has distances only, and ``coords`` were computed from them.
+    start, end
+        Where all vehicles leave from, and return to: 0 the depot, n + 1 and above one of the
+        places. Where there are ``types``, these say it.
     type_columns
         What the engine receives of the types of vehicles, by name; for a search only.
     """
 
     coords: FloatArray
     coords_from_scaling: bool = field(default=False, kw_only=True)
+    start: int = field(default=0, kw_only=True)
+    end: int = field(default=0, kw_only=True)
     type_columns: Mapping[str, NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -92,16 +97,21 @@ class VehicleInstance(VRPLIBData):
         FileError
             No customer can be served, or there are too many loads.
         """
+        places = data.places
         if data.coords is None:
-            assert data.matrix is not None  # the readers give one or the other
-            coords = classical_scaling(either_way(data.matrix))
+            matrix = data.matrix if places is None else places.matrix
+            assert matrix is not None  # the readers give one or the other
+            coords = classical_scaling(either_way(matrix))
+            if places is not None:
+                places = replace(places, coords=coords)
+                coords = coords[: len(data.demands)]
         else:
             coords = _parts(data.convention) * data.coords
         windows = data.windows
         if windows is not None:
             windows = windows.changed(lambda times: _parts(data.convention) * times)
         instance = cls(
-            **vars(data) | {"coords": coords, "windows": windows},
+            **vars(data) | {"coords": coords, "windows": windows, "places": places},
             coords_from_scaling=data.coords is None,
         )
         if instance.splits and instance.matrix is not None:
@@ -112,7 +122,8 @@ class VehicleInstance(VRPLIBData):
                 f"{path}: its demands take {loads} loads of the capacity {instance.capacity}, "
                 f"expected at most {MOST_LOADS}."
             )
-        if len(instance.unservable) == instance.size:
+        # With other places the types of vehicles decide it.
+        if places is None and len(instance.unservable) == instance.size:
             raise FileError(
                 f"{path}: customer 1 is {instance.unservable[1]}, and no other can be served, "
                 f"expected demands up to the capacity {instance.capacity} and windows in which a "
@@ -196,9 +207,12 @@ class VehicleInstance(VRPLIBData):
         heavy = np.zeros(len(nodes), bool) if self.splits else self.demands > self.capacity
         late = np.zeros(len(nodes), bool)
         if windows is not None:
-            start = np.maximum(windows.ready[0] + self.lasting(0, nodes), windows.ready)
-            returns = start + windows.service + (0.0 if self.open else self.lasting(nodes, 0))
+            arrival = windows.ready[0] + self.lasting(self.start, nodes)
+            start = np.maximum(arrival, windows.ready)
+            back = 0.0 if self.open else self.lasting(nodes, self.end)
+            returns = start + windows.service + back
             late = (start > windows.due) | (returns > windows.due[0])
+            late[0] = False
         return {
             node: TOO_HEAVY if heavy[node] else OUT_OF_REACH
             for node in np.flatnonzero(heavy | late).tolist()
@@ -241,19 +255,28 @@ class VehicleInstance(VRPLIBData):
         who = f"The baseline {baseline} of {self.name}"
         return whole_matrix(self.coords, self.measure, self.matrix, who, copies)
 
+    @property
+    def sites(self) -> "VehicleInstance | Places":
+        """The nodes, and the places if there are some: coordinates, distances and durations."""
+        return self.places or self
+
     def lasting(self, starts: Any, ends: Any) -> FloatArray:
-        """Return the travel times from nodes to nodes, whose indices broadcast."""
-        if self.durations is None:
+        """Return the travel times from nodes or places to others, whose indices broadcast."""
+        # Where distances are limited, they stand for the times.
+        ways = None if self.durations is None else self.sites.durations
+        if ways is None:
             return self.between(starts, ends)
-        found: FloatArray = self.durations[starts, ends]
+        found: FloatArray = ways[starts, ends]
         return found
 
     def between(self, starts: Any, ends: Any) -> FloatArray:
-        """Return the distances from nodes to nodes, whose indices broadcast."""
-        if self.matrix is not None:
-            found: FloatArray = self.matrix[starts, ends]
+        """Return the distances from nodes or places to others, whose indices broadcast."""
+        sites = self.sites
+        if sites.matrix is not None:
+            found: FloatArray = sites.matrix[starts, ends]
             return found
-        return distances(self.coords[starts], self.coords[ends], self.measure)
+        assert sites.coords is not None  # an instance has them
+        return distances(sites.coords[starts], sites.coords[ends], self.measure)
 
 
 def _parts(convention: Convention) -> int:
