@@ -11,7 +11,15 @@ from specahd import api
 from specahd.engine import blocks, links
 from specahd.engine.changes import CURRENT
 from specahd.problems.vrptw.problem import VRPTW
-from specahd.routing.distances import LIMITS, PRICES, SHIFTS, TYPE_TIMES
+from specahd.routing.distances import (
+    LENGTHS,
+    LIMITS,
+    LONGEST,
+    PRICES,
+    SHIFTS,
+    TYPE_LENGTHS,
+    TYPE_TIMES,
+)
 from specahd.routing.vehicles.fleet import reduced, relaxed
 
 FLEET = [
@@ -19,10 +27,11 @@ FLEET = [
     {"name": "late", "count": 3, "capacity": 40, "shift_start": 150, "cost_per_duration": 0.2},
     {"name": "early", "capacity": 30, "fixed_cost": 90, "shift_end": 400},
 ]
+LIMITED = [{"max_distance": 180}, {}, {"max_distance": 120}]
 ENDS = [{"start": "home"}, {"start": "yard", "end": "home"}, {}]
 
 
-@pytest.fixture(params=[False, True], ids=["depot", "ends"])
+@pytest.fixture(params=["depot", "ends", "limits"])
 def place(request, tmp_path):
     """A table of 40 stops, of which a third have windows, and a start with some of the stops."""
     rng = np.random.default_rng(9)
@@ -31,9 +40,11 @@ def place(request, tmp_path):
         window = f"{150 + node},{400 + node}" if node % 3 == 0 else ","
         lines.append(f"s{node},{x},{y},{1 + node % 9},{window},5")
     fleet = FLEET
-    if request.param:
+    if request.param == "limits":
+        fleet = [kind | limits for kind, limits in zip(fleet, LIMITED, strict=True)]
+    if request.param != "depot":
         lines[5:5] = ["home,10,20,,,,", "yard,90,60,,,,"]
-        fleet = [kind | ends for kind, ends in zip(FLEET, ENDS, strict=True)]
+        fleet = [kind | ends for kind, ends in zip(fleet, ENDS, strict=True)]
     (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
     data = relaxed(api.read(tmp_path / "x.csv", fleet=fleet).data)
     problem, seen = VRPTW(), reduced(data)
@@ -52,16 +63,17 @@ def test_costs_loads_vehicles_and_times_are_those_of_the_routes(place, temperatu
     state, block, size = place.search._state, place.block, place.instance.size
     fleet, nodes = state.own.fleet, state.nodes
     prices, shifts, limits = (block[name] for name in (PRICES, SHIFTS, LIMITS))
-    cost, used = 0.0, np.zeros(len(limits), int)
+    cost, used, longest = 0.0, np.zeros(len(limits), int), 0.0
     for terminal in range(size + 1, len(nodes)):
         route = [0]
         node = nodes[terminal, links.BEHIND]
         while node <= size:
             route.append(int(node))
             node = nodes[node, links.BEHIND]
-        if len(route) == 1:
-            continue
         number = terminal - size - 1
+        if len(route) == 1:
+            assert fleet.reach is None or fleet.reach.driven[number] == 0
+            continue
         kind = int(fleet.kinds[number])
         used[kind] += 1
         load = block["demands"][route].sum()
@@ -79,10 +91,19 @@ def test_costs_loads_vehicles_and_times_are_those_of_the_routes(place, temperatu
             assert time <= block["due_times"][node] + 1e-9
         home = time + block["service_times"][route[-1]] + returning[route[-1]]
         assert home <= shifts[kind, 1] + 1e-9
+        if fleet.reach is not None:
+            begin, end = block[TYPE_LENGTHS][kind]
+            length = sum(block[LENGTHS][a, b] for a, b in pairwise(route[1:]))
+            length += begin[route[1]] + end[route[-1]]
+            assert fleet.reach.driven[number] == pytest.approx(length)
+            assert length <= block[LONGEST][kind] + 1e-9
+            longest = max(longest, length)
     out = np.flatnonzero(nodes[1 : size + 1, links.ROUTE] < 0) + 1
     assert state.costs[CURRENT] == pytest.approx(cost + state.prizes[out].sum(), rel=1e-9)
     assert (fleet.left == limits[:, 1] - used).all()
     assert used.sum() > 3
+    assert (fleet.reach is not None) == (LENGTHS in block)
+    assert fleet.reach is None or longest > 100
 
 
 def test_routes_begin_with_the_cheapest_vehicles_that_are_left(place):

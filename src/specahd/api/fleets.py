@@ -11,7 +11,7 @@ from specahd.repair.cases import Case
 from specahd.routing.base import AnyProblem, IntArray
 from specahd.routing.formats.vrplib import TIMED
 from specahd.routing.vehicles.assignment import assign
-from specahd.routing.vehicles.fleet import reduced, relaxed
+from specahd.routing.vehicles.fleet import reduced, relaxed, searches_types
 from specahd.routing.vehicles.instance import VehicleInstance
 
 
@@ -86,7 +86,7 @@ def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None)
     if nodes is not None:
         routes = [tuple(nodes[list(route)].tolist()) for route in routes]
         routes = tuple(sorted(routes, key=len, reverse=True)[: data.fleet])
-    if getattr(data, "types", None):
+    if isinstance(data, VehicleInstance) and searches_types(data):
         fits = assign(data, routes).fits.tolist()
         routes = tuple(route for route, kept in zip(routes, fits, strict=True) if kept)
     missing = data.size - sum(map(len, routes)) if nodes is not None else 0

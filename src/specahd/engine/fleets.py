@@ -16,12 +16,42 @@ from numba.extending import overload
 
 from specahd.engine.inlined import inlined
 from specahd.routing.base import IntArray
-from specahd.routing.distances import DURATIONS, LIMITS, PRICES, SHIFTS, TYPE_TIMES
+from specahd.routing.distances import (
+    DURATIONS,
+    LENGTHS,
+    LIMITS,
+    LONGEST,
+    PRICES,
+    SHIFTS,
+    TYPE_LENGTHS,
+    TYPE_TIMES,
+)
 from specahd.routing.groups import separated
 from specahd.routing.kernels.distances import leg_length
 
 _CAPACITY = 0
 """Column of the capacities in :data:`LIMITS`."""
+
+
+class Reach(NamedTuple):
+    """The distances of ways, and of routes, where they are limited beside times.
+
+    Parameters
+    ----------
+    lengths
+        Shape (n + 1, n + 1).
+    ends
+        Shape (types, 2, n + 1).
+    limits
+        The longest route of each type.
+    driven
+        The distance of each route.
+    """
+
+    lengths: Any
+    ends: Any
+    limits: Any
+    driven: Any
 
 
 class Fleet(NamedTuple):
@@ -45,6 +75,8 @@ class Fleet(NamedTuple):
         The routes that the removal of the group emptied, with their types, and their number.
     offered
         The type of each position that opens a route.
+    reach
+        The distances of routes; None if none are limited, or if they are the times.
     """
 
     prices: Any
@@ -57,11 +89,17 @@ class Fleet(NamedTuple):
     freed: Any
     count: Any
     offered: Any
+    reach: Any
 
 
-def examples(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def examples(arrays: Mapping[str, Any], *, reach: bool) -> dict[str, Any]:
     """Return a block with two types of vehicles beside the arrays that it has."""
     nodes = len(arrays["demands"])
+    limited = {
+        LENGTHS: np.ones((nodes, nodes)),
+        TYPE_LENGTHS: np.ones((2, 2, nodes)),
+        LONGEST: np.full(2, 10.0),
+    }
     return {
         **arrays,
         DURATIONS: np.ones((nodes, nodes)),
@@ -70,6 +108,7 @@ def examples(arrays: Mapping[str, Any]) -> dict[str, Any]:
         SHIFTS: np.array([[0.0, 100.0], [0.0, 100.0]]),
         LIMITS: np.array([[2, nodes], [2, nodes]]),
         "prizes": np.full(nodes, 10.0),
+        **(limited if reach else {}),
     }
 
 
@@ -103,7 +142,11 @@ def begun(arrays: Mapping[str, Any], stops: IntArray) -> tuple[IntArray, Fleet]:
         *(arrays[PRICES], arrays[TYPE_TIMES], arrays[SHIFTS], capacities, left, left.copy()),
         *(np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(1, np.int64)),
         np.zeros(widest + len(left), np.int64),
+        None,
     )
+    if LENGTHS in arrays:
+        limits = (arrays[name] for name in (LENGTHS, TYPE_LENGTHS, LONGEST))
+        fleet = fleet._replace(reach=Reach(*limits, np.zeros(most)))
     fleet.kinds[: len(kinds)] = kinds
     return np.array(kept[1:], np.int64), fleet
 
@@ -122,19 +165,31 @@ def _prices(arrays: Mapping[str, Any], walk: Sequence[int]) -> list[float]:
             fits &= time <= due[end]
             time += service[end]
         fits &= time + returning[walk[-2]] <= closes
+        if LENGTHS in arrays:
+            ends = arrays[TYPE_LENGTHS][kind]
+            length = arrays[LENGTHS][walk[1:-2], walk[2:-1]].sum()
+            fits &= ends[0, walk[1]] + length + ends[1, walk[-2]] <= arrays[LONGEST][kind]
         found.append(arrays[PRICES][kind, walk[:-1], walk[1:]].sum() if fits else np.inf)
     return found
 
 
 def by_types(plain: Any) -> Callable[[Any], Any]:
     """Replace a function, in compiled code, by another where the first argument has no fleet."""
+    return _chosen(has_fleet, plain)
 
+
+def by_reach(plain: Any) -> Callable[[Any], Any]:
+    """Replace a function, in compiled code, by another where the first argument has no reach."""
+    return _chosen(_has_reach, plain)
+
+
+def _chosen(condition: Callable[[Any], bool], plain: Any) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         def chosen(own: Any, *arguments: Any) -> Any:
             raise NotImplementedError
 
         def choose(own: Any, *arguments: Any) -> Any:
-            taken = function if has_fleet(own) else plain
+            taken = function if condition(own) else plain
 
             def call(own: Any, *arguments: Any) -> Any:
                 return taken(own, *arguments)
@@ -149,11 +204,23 @@ def by_types(plain: Any) -> Callable[[Any], Any]:
 
 def has_fleet(own: Any) -> bool:
     """Return whether a type of a state's own fields, or of a state, has a fleet."""
-    if "own" in own.fields:
-        own = own.types[own.fields.index("own")]
-    if "fleet" not in own.fields:
-        return False
-    return not isinstance(own.types[own.fields.index("fleet")], types.NoneType)
+    return _field(own, "fleet") is not None
+
+
+def _has_reach(own: Any) -> bool:
+    """Return whether the fleet has a reach."""
+    fleet = _field(own, "fleet")
+    return fleet is not None and _field(fleet, "reach") is not None
+
+
+def _field(record: Any, name: str) -> Any:
+    """Return the type of a field of a state's own fields, or of a record; None if it is None."""
+    if "own" in record.fields:
+        record = record.types[record.fields.index("own")]
+    if name not in record.fields:
+        return None
+    found = record.types[record.fields.index(name)]
+    return None if isinstance(found, types.NoneType) else found
 
 
 @inlined

@@ -51,6 +51,14 @@ from specahd.engine.programs import (
     position_call,
 )
 from specahd.engine.random import uniform
+from specahd.engine.reach import (
+    measure,
+    measure_noted,
+    reaches,
+    reaches_with,
+    remains_in_reach,
+    tails_reach,
+)
 from specahd.engine.roads import directed, travel_time, way
 from specahd.engine.state import State
 from specahd.routing.base import FloatArray
@@ -176,6 +184,7 @@ def refresh_route(state: Any, route: int) -> None:
         time = min(due[node], time - service[node])
         latest[node] = time
         node = nodes[node, BEFORE]
+    measure(state, route)
 
 
 @inlined
@@ -300,6 +309,8 @@ def find_positions(
             slack = min(closes, latest[behind] - taken - lasts) - begins
             if slack < 0.0 or detour > most:
                 continue
+            if not reaches(own, route, ahead, customer, behind):
+                continue
             reached = begins + lasts + taken
             planned = start[behind]
             if behind > customers:
@@ -324,7 +335,7 @@ def find_positions(
         begins = max(start[terminal] + travel_time(own, terminal, customer, distance_before), opens)
         taken = travel_time(own, customer, terminal, distance_behind)
         slack = min(closes, latest[terminal] - taken - lasts) - begins
-        if not in_shift(own, slack):
+        if not in_shift(own, slack) or not reaches(own, route, terminal, customer, terminal):
             continue
         found[DETOUR, count] = distance_before + distance_behind
         found[DISTANCE_BEFORE, count] = distance_before
@@ -355,6 +366,8 @@ def close_gaps(state: Any, scratch: Any, removed: int) -> float:
         ):
             forward(state, ahead)
             backward(state, behind)
+            if not remains_in_reach(state, nodes[ahead, ROUTE]):
+                added = np.inf
             # The way past a stop may take longer than those to it and from it.
             if directed(own) and not _in_time(own, ahead, behind, state.edges[ahead, BEHIND]):
                 added = np.inf
@@ -389,6 +402,7 @@ def insert(
     time = latest[behind] - travel_time(own, customer, behind, edges[customer, BEHIND])
     latest[customer] = min(own.due[customer], time - service[customer])
     backward(state, customer)
+    measure(state, nodes[customer, ROUTE])
     return 0, cost
 
 
@@ -403,6 +417,7 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
         latest[node] = noted[node, 1]
     own.clock[TOUCHED] = 0
     undo_vehicles(own, len(own.ready))
+    measure_noted(state, scratch, lines)
 
 
 @njit(cache=True)
@@ -455,7 +470,7 @@ def _price(state: Any, route: int, kind: int) -> Any:
         time += own.service[node]
         here = node
         node = nodes[node, BEHIND]
-    if time + returning[here] > fleet.shifts[kind, 1]:
+    if time + returning[here] > fleet.shifts[kind, 1] or not reaches_with(state, route, kind):
         return np.inf
     return price + fleet.prices[kind, here, 0]
 
@@ -588,6 +603,8 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         capacity = capacity_of(own, instance.capacity, route)
         if route_loads[route] + more > capacity or route_loads[other] - more > capacity:
             continue
+        if not tails_reach(state, first, behind, ahead, second):
+            continue
         route_loads[route] += more
         route_loads[other] -= more
         end = customers + 1 + route
@@ -611,6 +628,8 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         forward(state, ahead)
         backward(state, second)
         backward(state, nodes[ahead, BEHIND])
+        measure(state, route)
+        measure(state, other)
         state.costs[CURRENT] += detour
         if nodes[other_end, BEHIND] == other_end:
             state.free[integers[FREE]] = other

@@ -502,10 +502,6 @@ def test_empty_cells_have_the_values_of_options():
         ({"vehicles": 3}, "Expected vehicles or fleet, not both"),
         ({"split": True}, "Expected no fleet for x, whose deliveries are split"),
         ({"fleet": [LARGE | {"max_distance": 9.0}]}, "holds to the limits of its type"),
-        (
-            {"fleet": [LARGE | {"max_distance": 90}, SMALL | {"max_duration": 90}]},
-            "Expected max_distance or max_duration for x, not both",
-        ),
         ({"fleet": ["van"]}, "a list of a mapping for each type"),
         ({"fleet": 5}, "a list of a mapping for each type"),
     ],
@@ -516,9 +512,7 @@ def test_what_does_not_fit_is_refused_by_name(options, found):
         api.read("x.csv", **{"fleet": [LARGE], **options})
 
 
-def test_limits_are_refused_where_there_are_times_or_waiting():
-    with pytest.raises(ConfigError, match="Expected max_duration, not max_distance, for x"):
-        read(LARGE | {"max_distance": 90}, text=TIMED)
+def test_a_limit_of_time_is_refused_where_a_vehicle_may_wait():
     late = TIMED.replace("b,0,10,2,,", "b,0,10,2,30,")
     with pytest.raises(ConfigError, match="Expected no max_duration for x: a window opens after"):
         read(LARGE | {"max_duration": 90}, text=late)

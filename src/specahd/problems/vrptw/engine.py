@@ -26,7 +26,8 @@ class TimedSearch(Search):
             yield arrays, routes
             if MATRIX in arrays:
                 yield {**arrays, DURATIONS: np.ones((3, 3))}, routes
-                yield fleets.examples(arrays), routes
+                for reach in (False, True):
+                    yield fleets.examples(arrays, reach=reach), routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         fleet = None

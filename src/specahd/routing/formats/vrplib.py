@@ -447,16 +447,20 @@ def dumps(data: VRPLIBData) -> str:
     """Return the text that :func:`read` and other tools read back; the depot is node 1.
 
     ``fleet`` is VEHICLES, a limit for other tools and a statement here. There is no field for
-    ``durations``, ``open``, ``prizes``, ``types`` and ``places``, and none for ``fixed_cost``, nor
-    for ``max_duration`` beside windows, which a comment states.
+    ``durations``, ``open``, ``prizes``, ``types`` and ``places``, and none for ``fixed_cost`` and
+    for a limit of a route beside windows or beside ``max_duration``, which a comment states.
     """
     kind = SPLIT if data.splits else UNTIMED if data.windows is None else TIMED
     lines = [f"NAME : {data.name}"]
     comments = [data.comment] if data.comment else []
     if data.fixed_cost:
         comments.append(f"fixed_cost={format_number(data.fixed_cost)}")
-    if data.max_duration is not None and kind == TIMED:
-        comments.append(f"max_duration={format_number(data.max_duration)}")
+    limits = {"max_duration": data.max_duration, "max_distance": data.max_distance}
+    found = {name: limit for name, limit in limits.items() if limit is not None}
+    stated = next(iter(found), None) if kind == UNTIMED else None
+    for name, limit in found.items():
+        if name != stated:
+            comments.append(f"{name}={format_number(limit)}")
     if comments:
         lines.append(f"COMMENT : {'; '.join(comments)}")
     lines += [
@@ -467,9 +471,8 @@ def dumps(data: VRPLIBData) -> str:
     ]
     if data.fleet is not None:
         lines.append(f"VEHICLES : {data.fleet}")
-    limit = data.max_distance or data.max_duration
-    if limit is not None and kind == UNTIMED:
-        lines.append(f"DISTANCE : {format_number(limit)}")
+    if stated is not None:
+        lines.append(f"DISTANCE : {format_number(found[stated])}")
         if data.max_duration is not None:
             lines.append(f"SERVICE_TIME : {format_number(data.stop_time)}")
     lines += distance_lines(data.matrix, data.coords)

@@ -21,7 +21,7 @@ from specahd.routing.kernels.construction import (
     neighbouring_pairs,
     paid_savings,
 )
-from specahd.routing.vehicles.fleet import longest, reduced, roads, stop_times
+from specahd.routing.vehicles.fleet import limits_both, reduced, roads, stop_times, time_unit
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
@@ -153,11 +153,16 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
     Raises
     ------
     ConfigError
-        A window is too narrow to be rounded.
+        A window is too narrow to be rounded, or types of vehicles limit distances beside times.
     """
     import pyvrp as solver
 
-    types = instance.types or ()
+    types, both = instance.types or (), limits_both(instance)
+    if types and both:
+        raise ConfigError(
+            f"Expected another baseline than PyVRP for {instance.name}, whose types of vehicles "
+            "limit distances beside times."
+        )
     if types:
         instance = reduced(instance)
     nodes = len(distances)
@@ -169,6 +174,8 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
     lasting = distances
     if instance.directed:
         distances, lasting = roads(instance)
+        if instance.max_distance is not None and not both:
+            lasting = distances
     costs = instance.type_columns.get(PRICES, distances[None]).copy()
     for place, kind in enumerate(types):
         # Half of the fixed cost is on each way from and to the depot.
@@ -206,14 +213,16 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         "capacity": [instance.capacity],
         "fixed_cost": round(instance.fixed_cost * instance.parts * parts),
     }
-    limit = longest(instance)
+    limit = instance.max_duration or (None if both else instance.max_distance)
     if limit is not None:
         if instance.windows is None:
             durations = _rounded_up(times, parts)
             lasts = _rounded_up(stop_times(instance), parts).tolist()
             for client, service_duration in zip(clients, lasts, strict=True):
                 client.update(service_duration=service_duration)
-        vehicles["shift_duration"] = int(limit * parts)
+        vehicles["shift_duration"] = int(limit * time_unit(instance) * parts)
+    if both and instance.max_distance is not None:
+        vehicles["max_distance"] = int(instance.max_distance * instance.parts * parts)
     kinds = [vehicles]
     if types:
         limits, shifts = (instance.type_columns[name] for name in (LIMITS, SHIFTS))
@@ -232,6 +241,8 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
             )
         ]
     whole: Any = np.rint(costs * parts).astype(np.int64)
+    if both:
+        whole = _rounded_up(costs, parts)
     return solver.ProblemData(
         # Travel is in the matrices; coordinates would only serve plots.
         locations=[solver.Location(0, 0)] * nodes,

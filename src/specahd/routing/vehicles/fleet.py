@@ -1,11 +1,12 @@
 """Limits and prices of vehicles, and what constructions and the engine see of them.
 
-A limit of a route is a time window of its depot: what a vehicle drives (and serves) is its time. A
-fixed cost is on the way: half of it to the first stop of a route and half from the last one to the
-depot. Where routes are open, the ways to the depot are 0; where there is no way, it is too long. So
-:func:`reduced` returns an instance without these fields. A solution costs the same there, and is
-feasible there if and only if it is feasible under all limits but that of the number of vehicles.
-The checker reads the fields themselves.
+A limit of a route is a time window of its depot: what a vehicle drives (and serves) is its time.
+Where distances are limited beside times, the engine keeps the distance of each route, as if its
+vehicle were of a type. A fixed cost is on the way: half of it to the first stop of a route and half
+from the last one to the depot. Where routes are open, the ways to the depot are 0; where there is
+no way, it is too long. So :func:`reduced` returns an instance without these fields. A solution
+costs the same there, and is feasible there if and only if it is feasible under all limits but that
+of the number of vehicles. The checker reads the fields themselves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,16 +14,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
-from specahd.routing.distances import LIMITS, PRICES, SHIFTS, TYPE_TIMES
-from specahd.routing.formats.fleet_table import types_of
+from specahd.routing.distances import (
+    LENGTHS,
+    LIMITS,
+    LONGEST,
+    PRICES,
+    SHIFTS,
+    TYPE_LENGTHS,
+    TYPE_TIMES,
+)
+from specahd.routing.formats import fleet_table
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.rows import Row
 from specahd.routing.formats.vrplib import PRIZE, TimeWindows, VehicleType
-from specahd.routing.vehicles.assignment import least_costs
+from specahd.routing.vehicles.assignment import least_costs, types_of
 from specahd.routing.vehicles.instance import OUT_OF_REACH, VehicleInstance
 
 NOT_WORTH = "not worth it"
@@ -67,7 +77,7 @@ def with_fleet(
         **limits,
     )
     if rows:
-        types = types_of(rows, changed)
+        types = fleet_table.types_of(rows, changed)
         capacity = max(each.capacity for each in types)
         changed = replace(
             changed,
@@ -77,11 +87,8 @@ def with_fleet(
             max_distance=None,
             max_duration=None,
         )
-    alike = by_type(changed)
-    for each in alike:
-        _refuse_limits(each)
-    if any(each.max_distance for each in alike) and any(each.max_duration for each in alike):
-        raise ConfigError(f"Expected max_distance or max_duration for {name}, not both.")
+    for each in by_type(changed):
+        _refuse_waiting(each)
     if len(unservable(changed)) == changed.size:
         what = ", ".join(limits) if not rows else "the limits of its type"
         raise ConfigError(
@@ -90,16 +97,14 @@ def with_fleet(
     return changed
 
 
-def _refuse_limits(instance: VehicleInstance) -> None:
-    """Refuse limits of alike vehicles that the time windows leave no room for."""
-    name, windows = instance.name, instance.windows
-    if windows is None:
+def _refuse_waiting(instance: VehicleInstance) -> None:
+    """Refuse a limit of the time of alike vehicles that may have to wait."""
+    windows = instance.windows
+    if instance.max_duration is None or windows is None:
         return
-    if instance.max_distance is not None:
-        raise ConfigError(f"Expected max_duration, not max_distance, for {name}, which has times.")
-    if instance.max_duration is not None and windows.ready.max() > windows.ready[0]:
+    if windows.ready.max() > windows.ready[0]:
         raise ConfigError(
-            f"Expected no max_duration for {name}: a window opens after the depot, so a "
+            f"Expected no max_duration for {instance.name}: a window opens after the depot, so a "
             "vehicle may wait; the depot's own window limits routes."
         )
 
@@ -116,7 +121,7 @@ def _with_alike(instance: VehicleInstance, kind: VehicleType) -> VehicleInstance
     windows = instance.windows
     if windows is not None:
         # As specahd.routing.vehicles.assignment.depot_window, by which the checker checks this one.
-        unit, ready, due = _unit(instance), windows.ready.copy(), windows.due.copy()
+        unit, ready, due = time_unit(instance), windows.ready.copy(), windows.due.copy()
         if kind.shift_start is not None:
             ready[0] = max(ready[0], (kind.shift_start + instance.labels.loading) * unit)
         if kind.shift_end is not None:
@@ -147,11 +152,15 @@ def unservable(instance: VehicleInstance) -> Mapping[int, str]:
 
 
 def _unservable(instance: VehicleInstance) -> Mapping[int, str]:
-    # A limit of distances is one of times where distances are the times.
-    durations = instance.durations if instance.max_distance is None else None
-    return replace(
-        instance, windows=_windows_within_limits(instance), durations=durations
-    ).unservable
+    windows = _windows_within(instance, instance.max_duration)
+    found = dict(replace(instance, windows=windows).unservable)
+    if instance.max_distance is not None:
+        nodes = np.arange(1, instance.size + 1)
+        lengths = instance.between(instance.start, nodes)
+        lengths = lengths + (0.0 if instance.open else instance.between(nodes, instance.end))
+        far = nodes[lengths > instance.max_distance * instance.parts]
+        found = dict.fromkeys(far.tolist(), OUT_OF_REACH) | found
+    return dict(sorted(found.items()))
 
 
 def with_prizes(instance: VehicleInstance, prizes: Sequence[float | None]) -> VehicleInstance:
@@ -189,7 +198,7 @@ def penalty(instance: VehicleInstance) -> float:
         times = instance.sites.durations
         longest_time = longest_way if times is None else float(times[times < NO_WAY].max())
         lasts = 2 * longest_time + float(stop_times(instance).max())
-        route += per_duration * lasts * instance.parts / _unit(instance)
+        route += per_duration * lasts * instance.parts / time_unit(instance)
     fixed_cost = max((each.fixed_cost for each in kinds), default=instance.fixed_cost)
     routes = (route / instance.parts + fixed_cost) * len(nodes)
     prizes = 0.0 if instance.prizes is None else instance.prizes[np.isfinite(instance.prizes)].sum()
@@ -208,7 +217,7 @@ def relaxed(instance: VehicleInstance) -> VehicleInstance:
         No customer is worth a vehicle.
     """
     never = list(unservable(instance))
-    limited = instance.fleet is not None or instance.types is not None
+    limited = instance.fleet is not None or searches_types(instance)
     if not limited and instance.prizes is None and not never:
         return instance
     must = np.full(instance.size + 1, np.inf) if instance.prizes is None else instance.prizes.copy()
@@ -253,12 +262,15 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
     NotEnoughMemory
         There is a fixed cost, or ways are directed, and the distances would not fit.
     """
-    if instance.types:
+    if searches_types(instance):
         return _reduced_to_types(instance)
-    price = instance.fixed_cost
-    matrix, durations, windows = instance.matrix, None, _windows_within_limits(instance)
+    price, limit = instance.fixed_cost, instance.max_duration or instance.max_distance
+    matrix, durations, windows = instance.matrix, None, _windows_within(instance, limit)
     if instance.directed:
         matrix, durations = roads(instance)
+        if instance.max_distance is not None:
+            # A limit of distances is one of times where distances are the times.
+            durations = matrix
         if windows is None:
             # No route takes longer.
             own = np.zeros(instance.size + 1)
@@ -292,18 +304,20 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
 
 
 def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
-    kinds, alike, parts = instance.types or (), by_type(instance), instance.parts
+    kinds, alike, parts = types_of(instance), by_type(instance), instance.parts
     own, served = np.zeros(instance.size + 1), stop_times(instance)
     distances, times = roads(instance)
-    # A limit of distances is one of times where distances are the times.
-    limited = any(each.max_distance for each in kinds)
-    prices, ends = [], np.zeros((len(kinds), 2, instance.size + 1))
+    both = limits_both(instance)
+    # A limit of distances alone is one of times where distances are the times.
+    clock = distances if not both and any(each.max_distance for each in kinds) else times
+    prices, ends, lengths = [], *np.zeros((2, len(kinds), 2, instance.size + 1))
     for place, kind in enumerate(kinds):
         _begin_and_end(instance, kind, distances, instance.between)
         _begin_and_end(instance, kind, times, instance.lasting)
-        ends[place] = (distances if limited else times)[0], (distances if limited else times)[:, 0]
+        ends[place] = clock[0], clock[:, 0]
+        lengths[place] = distances[0], distances[:, 0]
         paid = kind.cost_per_distance * distances
-        paid += kind.cost_per_duration * parts / _unit(instance) * (times + served)
+        paid += kind.cost_per_duration * parts / time_unit(instance) * (times + served)
         if instance.matrix is not None:
             # Those that a vehicle starts and ends with exist.
             paid[1:, 1:][instance.matrix[1:, 1:] >= NO_WAY] = _TOO_LONG * paid.max()
@@ -312,24 +326,34 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
         paid[0, 1:] += half
         paid[1:, 0] += half
         prices.append(paid)
-    clock = distances if limited else times
+    columns: dict[str, NDArray[Any]] = {}
+    if both:
+        most = [np.inf if each.max_distance is None else each.max_distance for each in kinds]
+        columns = {LENGTHS: distances.copy(), TYPE_LENGTHS: lengths}
+        columns[LONGEST] = parts * np.array(most, float)
     clock[0], clock[:, 0] = ends.max(axis=0)
     horizon = float(clock.max(axis=1).sum() + served.sum())
     # A construction knows no types; each stop is in time that one of them serves in time.
     clock[0], clock[:, 0] = ends.min(axis=0)
     plain = TimeWindows(own, own + horizon, served)
-    shifts = [_windows_within_limits(each) or plain for each in alike]
+    shifts = [
+        _windows_within(each, each.max_duration or (None if both else each.max_distance)) or plain
+        for each in alike
+    ]
     windows = instance.windows or plain
     ready, due = windows.ready.copy(), windows.due.copy()
     ready[0] = min(each.ready[0] for each in shifts)
     due[0] = max(each.due[0] for each in shifts)
-    limits = [[kind.capacity, kind.count or instance.size] for kind in kinds]
+    counts = [kind.count or instance.fleet or instance.size for kind in kinds]
+    limits = [[kind.capacity, count] for kind, count in zip(kinds, counts, strict=True)]
     return replace(
         instance,
         matrix=np.mean(prices, axis=0),
         windows=replace(windows, ready=ready, due=due),
         durations=clock,
         open=False,
+        fleet=None,
+        fixed_cost=0.0,
         types=None,
         places=None,
         type_columns={
@@ -337,6 +361,7 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
             TYPE_TIMES: ends,
             SHIFTS: np.array([[each.ready[0], min(each.due[0], due[0])] for each in shifts]),
             LIMITS: np.array(limits),
+            **columns,
         },
         max_distance=None,
         max_duration=None,
@@ -353,22 +378,35 @@ def _begin_and_end(
     ways[1:, 0] = 0.0 if instance.open else between(nodes, kind.end)
 
 
-def _windows_within_limits(instance: VehicleInstance) -> TimeWindows | None:
+def searches_types(instance: VehicleInstance) -> bool:
+    """Return whether a search keeps the type of each route, which may be the only one."""
+    return instance.types is not None or limits_both(instance)
+
+
+def limits_both(instance: VehicleInstance) -> bool:
+    """Return whether distances are limited beside times."""
+    alike = by_type(instance)
+    timed = instance.windows is not None or any(each.max_duration for each in alike)
+    return timed and any(each.max_distance for each in alike)
+
+
+def _windows_within(instance: VehicleInstance, limit: float | None) -> TimeWindows | None:
     """Return the time windows in which the longest route is one of the depot's."""
-    limit, windows = longest(instance), instance.windows
+    windows = instance.windows
     if limit is None:
         return windows
     if windows is None:
         own = np.zeros(instance.size + 1)
         windows = TimeWindows(own, own + np.inf, stop_times(instance))
-    return replace(windows, due=np.minimum(windows.due, windows.ready[0] + limit))
+    most = windows.ready[0] + limit * time_unit(instance)
+    return replace(windows, due=np.minimum(windows.due, most))
 
 
 def roads(instance: VehicleInstance) -> tuple[FloatArray, FloatArray]:
     """Return the distance and the time from each node to each other one, for a search.
 
     Both are 0 to the depot where routes are open. No way is so long that no search takes it. The
-    times are distances if there are no durations, or if it is distances that are limited.
+    times are distances if there are no durations.
 
     Raises
     ------
@@ -376,10 +414,8 @@ def roads(instance: VehicleInstance) -> tuple[FloatArray, FloatArray]:
         The distances would not fit.
     """
     whole = instance.whole_matrix("of its ways", 2)
-    timed = instance.durations is not None and instance.max_distance is None
     found = []
-    for ways in (whole, instance.durations) if timed else (whole,):
-        assert ways is not None  # durations, if timed
+    for ways in (whole,) if instance.durations is None else (whole, instance.durations):
         changed = ways.copy()
         if instance.open:
             changed[:, 0] = 0.0
@@ -387,12 +423,6 @@ def roads(instance: VehicleInstance) -> tuple[FloatArray, FloatArray]:
         changed[missing] = _TOO_LONG * changed[~missing].max()
         found.append(changed)
     return found[0], found[-1]
-
-
-def longest(instance: VehicleInstance) -> float | None:
-    """Return the longest route, :func:`stop_times` included, in the instance's unit."""
-    limit = instance.max_duration or instance.max_distance
-    return None if limit is None else limit * _unit(instance)
 
 
 def stop_times(instance: VehicleInstance) -> FloatArray:
@@ -404,6 +434,6 @@ def stop_times(instance: VehicleInstance) -> FloatArray:
     return times
 
 
-def _unit(instance: VehicleInstance) -> float:
-    """Return the number of the instance's units of time in one unit of the file."""
+def time_unit(instance: VehicleInstance) -> float:
+    """Return the number of the instance's units of time in one unit of the file's time."""
     return instance.parts * (1.0 if instance.windows is None else instance.windows.speed)

@@ -262,8 +262,7 @@ class VehicleInstance(VRPLIBData):
 
     def lasting(self, starts: Any, ends: Any) -> FloatArray:
         """Return the travel times from nodes or places to others, whose indices broadcast."""
-        # Where distances are limited, they stand for the times.
-        ways = None if self.durations is None else self.sites.durations
+        ways = self.sites.durations
         if ways is None:
             return self.between(starts, ends)
         found: FloatArray = ways[starts, ends]
