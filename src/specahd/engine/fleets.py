@@ -145,8 +145,8 @@ def begun(arrays: Mapping[str, Any], stops: IntArray) -> tuple[IntArray, Fleet]:
         None,
     )
     if LENGTHS in arrays:
-        limits = (arrays[name] for name in (LENGTHS, TYPE_LENGTHS, LONGEST))
-        fleet = fleet._replace(reach=Reach(*limits, np.zeros(most)))
+        lengths, ends, limits = arrays[LENGTHS], arrays[TYPE_LENGTHS], arrays[LONGEST]
+        fleet = fleet._replace(reach=Reach(lengths, ends, limits, np.zeros(most)))
     fleet.kinds[: len(kinds)] = kinds
     return np.array(kept[1:], np.int64), fleet
 

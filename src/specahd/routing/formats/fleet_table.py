@@ -123,7 +123,6 @@ def _type_of(row: Row, data: VRPLIBData) -> VehicleType:
         raise row.error(row.raw_value("shift_end"), f"at least {cells['shift_start']}")
     if cells["end"] and data.open:
         raise row.error(row.raw_value("end"), "none with open=true: vehicles stay at the last stop")
-    ends = {name: _place(row, name, data) for name in ("start", "end")}
     count, capacity = number("count", None), data.capacity
     if cells["capacity"]:
         # Loads are whole parts of a unit.
@@ -138,7 +137,8 @@ def _type_of(row: Row, data: VRPLIBData) -> VehicleType:
         max_distance=number("max_distance", data.max_distance),
         max_duration=number("max_duration", data.max_duration),
         **shift,
-        **ends,
+        start=_place(row, "start", data),
+        end=_place(row, "end", data),
     )
 
 

@@ -212,8 +212,8 @@ def _windows(
     windows = instance.windows
     assert windows is not None  # the caller looks
     routes = [[node for node in route if 1 <= node <= instance.size] for route in solution]
-    ends = [_ends(fleet, place) for place in range(len(routes))]
-    walks = list(zip(ends, routes, strict=True))
+    places = [_ends(fleet, place) for place in range(len(routes))]
+    walks = list(zip(places, routes, strict=True))
     heads = np.array([node for (start, _), route in walks for node in (start, *route)], np.int64)
     tails = np.array([node for (_, end), route in walks for node in (*route, end)], np.int64)
     legs = iter(instance.lasting(heads, tails).tolist())
