@@ -202,10 +202,3 @@ def test_problems_without_directed_ways_refuse_them(tmp_path, kind, fields, rest
     sentence = f"from stop 1 to stop 2 is 10, expected 1 as the way back for {who}"
     with pytest.raises(FileError, match=sentence):
         api.read(path)
-
-
-def test_a_limit_of_distance_and_one_of_time_are_not_taken_together(tmp_path):
-    path = tmp_path / "x.vrp"
-    path.write_text(FULL.format("CVRP", "CAPACITY : 3\n", DEMANDS))
-    with pytest.raises(ConfigError, match="max_distance or max_duration for x, not both"):
-        api.read(path, max_distance=99.0, max_duration=99.0)
