@@ -1,5 +1,6 @@
 """Solving with limited vehicles or stops that may be left out: the search's view, and a start."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,11 +75,26 @@ def servable(seen: Any) -> tuple[Any, IntArray | None]:
     return replace(part, fleet=None, prizes=None, type_columns={}), nodes
 
 
+def _served(data: VehicleInstance, routes: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the routes that have a vehicle, where those that no vehicle can serve are halved."""
+    while True:
+        found = assign(data, routes)
+        kept: list[Any] = []
+        for place, route in enumerate(routes):
+            if found.fits[place]:
+                kept.append(route)
+            elif len(route) > 1 and place not in found.without:
+                kept += [route[: len(route) // 2], route[len(route) // 2 :]]
+        if len(kept) <= found.fits.sum():
+            return tuple(kept)
+        routes = kept
+
+
 def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None) -> Case:
     """Return the case of an instance with the start that was constructed for :func:`servable`.
 
-    If it takes too many vehicles, the routes with the most stops stay, and those for which there is
-    a type of vehicles.
+    If it takes too many vehicles, the routes with the most stops stay. Where vehicles differ or
+    have limits, a route that none can serve is halved until one can; one without a vehicle goes.
     """
     if case.instance is data:
         return case
@@ -87,8 +103,7 @@ def start_of(problem: AnyProblem, data: Any, case: Case, nodes: IntArray | None)
         routes = [tuple(nodes[list(route)].tolist()) for route in routes]
         routes = tuple(sorted(routes, key=len, reverse=True)[: data.fleet])
     if isinstance(data, VehicleInstance) and searches_types(data):
-        fits = assign(data, routes).fits.tolist()
-        routes = tuple(route for route, kept in zip(routes, fits, strict=True) if kept)
+        routes = _served(data, routes)
     missing = data.size - sum(map(len, routes)) if nodes is not None else 0
     source = f"{case.source}, {missing} left out" if missing else case.source
     return Case(data, routes, problem.cost(data, routes), source)

@@ -127,12 +127,13 @@ def test_one_limit_alone_is_the_window_of_the_depot(options):
     assert seen.windows.due[0] == 30
 
 
-def test_a_start_drops_the_routes_that_are_too_long():
+def test_a_start_halves_the_routes_that_are_too_long():
     data = read(capacity=9, max_distance=25, max_duration=60)
     problem, seen = searched(api.make_problem("cvrp"), judged(data))
     part, nodes = servable(seen)
     start = start_of(problem, data, Case(part, ((1,), (2, 3)), 0.0, "x"), nodes)
-    assert start.baseline == ((1,),)
+    assert sorted(start.baseline) == [(1,), (2,), (3,)]
+    assert start.source == "x"
 
 
 def test_what_is_written_states_both_limits():
