@@ -24,7 +24,7 @@ class Confined:
 
     def programs(self, upper="return np.arange(1, 20)", lower="return int(np.argmin(detours))"):
         """Return programs with these bodies; the short ones that stand here compile quickly."""
-        groups, [position] = self.by_hand.upper, self.by_hand.lowers
+        [groups], [position] = self.by_hand.uppers, self.by_hand.lowers
         return Programs((rewritten(groups, upper),), (rewritten(position, lower),))
 
     def launched(self, programs):
