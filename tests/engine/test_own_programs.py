@@ -78,8 +78,8 @@ def test_what_searches_large_instances_is_one_of_them():
     large = SimpleNamespace(
         coords=np.zeros((nodes, 2)), capacity=9, demands=np.ones(nodes), matrix=None
     )
-    upper = programs_for(problem, BY_HAND, large).upper
-    assert upper.source != programs_for(problem, BY_HAND).upper.source
+    upper = programs_for(problem, BY_HAND, large).uppers[0]
+    assert upper.source != programs_for(problem, BY_HAND).uppers[0].source
     texts = builtin_programs.sources(interfaces.GROUPS, cvrp.GROUPS._functions)
     assert upper.source in texts
 
@@ -93,7 +93,7 @@ def test_programs_of_ours_have_one_text(name, checkpoint):
     problem = make_problem(name, repair="insertion")
     programs = programs_for(problem, checkpoint)
     own = dict(zip(Level, map(runner_of, improver.runners(problem)), strict=True))
-    for program in (programs.upper, *programs.lowers):
+    for program in (*programs.uppers, *programs.lowers):
         contract = contracts(problem.operator)[program.level]
         if checkpoint == BY_HAND:
             assert program == contract.seeds[-1]
