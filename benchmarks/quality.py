@@ -30,7 +30,7 @@ def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any,
     written = programs_for(problem, BY_HAND)
     engine = import_module(type(problem).__module__.removesuffix("problem") + "engine")
     uppers, lowers = engine.GROUPS, engine.POSITIONS
-    upper = uppers.translate(written.upper.source, "select_customer_groups")
+    upper = uppers.translate(written.uppers[0].source, "select_customer_groups")
     for lower in written.lowers:
         lowers.translate(lower.source, "select_position")
     baseline = make_case(problem, instance).baseline

@@ -132,10 +132,10 @@ def test_only_large_instances_on_short_routes_are_searched_in_turn():
         given = SimpleNamespace(
             coords=np.zeros((nodes, 2)), capacity=capacity, demands=demands, matrix=matrix
         )
-        return programs_for(api.make_problem(problem), checkpoint, given).names[0]
+        return programs_for(api.make_problem(problem), checkpoint, given).names()[0]
 
     assert named() == "upper-strings-and-ends-in-turn"
-    assert "turn" not in programs_for(api.make_problem("cvrp"), BY_HAND).names[0]
+    assert "turn" not in programs_for(api.make_problem("cvrp"), BY_HAND).names()[0]
     for other in (
         {"nodes": 20_000},
         {"capacity": 200},
