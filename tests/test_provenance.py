@@ -82,7 +82,13 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
             "penalty": {"weight": 1.0, "empty": 0.01, "rejected": 0.005, "rolled_back": 0.005},
             "accept": "improving",
         },
-        "limits": {"upper_call": 10.0, "lower_call": 1.0, "candidate": 120.0, "memory_gb": 2.0},
+        "limits": {
+            "upper_call": 10.0,
+            "lower_call": 1.0,
+            "lower_node": None,
+            "candidate": 120.0,
+            "memory_gb": 2.0,
+        },
         "pools": {"seed": 5, "manifest": hashlib.sha256(b"{}").hexdigest()},
     }
 

@@ -183,7 +183,7 @@ def one_pass(name, instance, upper, lower):
         case,
         system(solved, member),
         {"g": functools.partial(run, Level.UPPER, upper)},
-        lambda members, inputs: [run(Level.LOWER, lower, inputs) for _ in members],
+        lambda members, inputs, *_: [run(Level.LOWER, lower, inputs) for _ in members],
     )
     return dataclasses.replace(repair, seconds={})
 

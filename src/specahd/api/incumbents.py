@@ -84,7 +84,9 @@ def _nodes(instance: Any, routes: Sequence[Any], *, parts: bool = True) -> list[
     labels = getattr(instance, "labels", None)
     sites = getattr(instance, "sites", instance)
     names = [] if labels is None else [labels.name(node) for node in range(len(sites.coords))]
-    apart = {0, *range(len(instance.coords), len(sites.coords))}
+    apart = {0}
+    if sites is not instance:
+        apart.update(range(len(instance.coords), len(sites.coords)))
     known = {name: node for node, name in enumerate(names)}
     # In a spreadsheet some names have a quote before them.
     known = {**{str(spreadsheet_cell(name)): node for name, node in known.items()}, **known}
