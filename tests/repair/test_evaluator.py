@@ -142,13 +142,13 @@ def test_an_endless_program_uses_up_its_own_time_only(evaluator, tasks):
 
 
 def test_a_small_region_has_less_time(cases, tasks):
-    endless = lower("while True:\n        pass")
-    limits = CallLimits(lower_call=60.0, lower_node=0.01)
+    slow = lower("for _ in range(3_000_000):\n        pass\n    return int(unvisited_nodes[0])")
+    limits = CallLimits(lower_call=60.0, lower_node=0.001)
     made = Evaluator(PROBLEM, cases, share_arrays(PROBLEM, cases), limits)
     try:
-        response = made.respond(endless, tasks[:1]).responses[0]
+        response = made.respond(slow, tasks[:1]).responses[0]
         assert response.outcome is Outcome.TIMEOUT
-        repair = made.repair([SEEDS[Level.UPPER]], frozen(tasks, endless), 0)
+        repair = made.repair([SEEDS[Level.UPPER]], frozen(tasks, slow), 0)
         assert {step.outcome for step in repair.steps} == {Outcome.TIMEOUT}
     finally:
         made.close()

@@ -136,6 +136,15 @@ def test_a_start_halves_the_routes_that_are_too_long():
     assert start.source == "x"
 
 
+def test_a_start_halves_no_route_for_which_a_vehicle_is_missing():
+    data = read(fleet=[VAN | {"count": 1}])
+    problem, seen = searched(api.make_problem("cvrp"), judged(data))
+    part, nodes = servable(seen)
+    start = start_of(problem, data, Case(part, ((1, 2), (3,)), 0.0, "x"), nodes)
+    # Half of the first route would be cheaper.
+    assert start.baseline == ((3,),)
+
+
 def test_what_is_written_states_both_limits():
     Path("x.vrp").write_text(vrplib.dumps(read(capacity=9, max_distance=40.0).data()))
     assert api.read("x.vrp").data.max_distance == 40
