@@ -178,7 +178,10 @@ def test_of_a_search_by_passes_its_insertions_are_told(cvrp):
     problem = CVRP(repair="insertion", max_regions=3, repairs_per_customer=70)
     facts = Facts(problem, cases, CallLimits())
     # How much the lower programs' regions held says nothing of a search.
-    [room, *_] = facts.upper([0, 1], (), 0.5)
+    [room, _, time, *_] = facts.upper([0, 1], (), 0.5)
+    assert time == (
+        "Limit of CPU time: 10 s an instance. Within it speed does not enter into the score."
+    )
     low, high = sorted(case.instance.size for case in cases)
     mean = (low + high) / 2
     assert " A search makes 70 insertions for each of the customers, one for each in a " in room

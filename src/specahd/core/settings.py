@@ -198,7 +198,7 @@ class Settings:
     )
     halving: bool = option(
         False,
-        "whether of finalists in short searches the better half goes on",
+        "whether finalists leave by successive halving, in longer searches",
         newer=True,
     )
     beta: float = option(0.5, "β of a repertoire's score J, 0 to 1", 0, 1)
@@ -276,7 +276,11 @@ class CallLimits:
     upper_call: float = option(10.0, "CPU seconds of an upper program on one instance", 0.001, 1e6)
     lower_call: float = option(1.0, "CPU seconds of a lower program on one region", 0.001, 1e6)
     lower_node: float | None = option(
-        None, "CPU seconds of it for each node of the region; null: no limit", 1e-6, 1e6, newer=True
+        None,
+        "CPU seconds for each node of a lower program's region; null: any",
+        1e-6,
+        1e6,
+        newer=True,
     )
     candidate: float = option(120.0, "CPU seconds of a lower program in one round", 0.001, 1e6)
     memory_gb: float = option(2.0, "GiB that a program's process may take", 0.001, 1e6)
@@ -290,7 +294,7 @@ class CallLimits:
         return int(self.memory_gb * 2**30)
 
     def for_region(self, nodes: int) -> float:
-        """Return the limit of a lower program on a region that depends on its nodes; 0: none."""
+        """Return the CPU seconds that ``lower_node`` gives a region of so many nodes; 0: any."""
         return (self.lower_node or 0.0) * nodes
 
 

@@ -47,7 +47,7 @@ def assign(instance: VehicleInstance, routes: Sequence[Sequence[int]]) -> Assign
     Nodes that are no customers count for nothing. Types without a limit of their number are had for
     each route, so the others are a linear assignment problem (Kuhn 1955).
     """
-    types = types_of(instance)
+    types = vehicle_types(instance)
     routes = [[node for node in route if 1 <= node <= instance.size] for route in routes]
     prices, wrong = _measured(instance, routes, types)
     # A violation weighs more than all costs together.
@@ -66,13 +66,13 @@ def assign(instance: VehicleInstance, routes: Sequence[Sequence[int]]) -> Assign
 
 def least_costs(instance: VehicleInstance, routes: Sequence[Sequence[int]]) -> FloatArray:
     """Return what each route costs with the type that suits it, however many there are."""
-    prices, wrong = _measured(instance, routes, types_of(instance))
+    prices, wrong = _measured(instance, routes, vehicle_types(instance))
     best = np.lexsort((prices, wrong), axis=1)[:, 0]
     found: FloatArray = prices[np.arange(len(routes)), best]
     return found
 
 
-def types_of(instance: VehicleInstance) -> tuple[VehicleType, ...]:
+def vehicle_types(instance: VehicleInstance) -> tuple[VehicleType, ...]:
     """Return the types of vehicles; where all are alike, one without a limit of their number."""
     alike = VehicleType(
         "",

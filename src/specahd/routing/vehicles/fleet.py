@@ -32,7 +32,7 @@ from specahd.routing.formats import fleet_table
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.rows import Row
 from specahd.routing.formats.vrplib import PRIZE, TimeWindows, VehicleType
-from specahd.routing.vehicles.assignment import least_costs, types_of
+from specahd.routing.vehicles.assignment import least_costs, vehicle_types
 from specahd.routing.vehicles.instance import OUT_OF_REACH, VehicleInstance
 
 NOT_WORTH = "not worth it"
@@ -304,7 +304,7 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
 
 
 def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
-    kinds, alike, parts = types_of(instance), by_type(instance), instance.parts
+    kinds, alike, parts = vehicle_types(instance), by_type(instance), instance.parts
     own, served = np.zeros(instance.size + 1), stop_times(instance)
     distances, times = roads(instance)
     both = limits_both(instance)
@@ -331,6 +331,7 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
         most = [np.inf if each.max_distance is None else each.max_distance for each in kinds]
         columns = {LENGTHS: distances.copy(), TYPE_LENGTHS: lengths}
         columns[LONGEST] = parts * np.array(most, float)
+    # No route of any type takes longer.
     clock[0], clock[:, 0] = ends.max(axis=0)
     horizon = float(clock.max(axis=1).sum() + served.sum())
     # A construction knows no types; each stop is in time that one of them serves in time.
