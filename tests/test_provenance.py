@@ -87,6 +87,7 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
             "lower_call": 1.0,
             "lower_node": None,
             "candidate": 120.0,
+            "instance": None,
             "memory_gb": 2.0,
         },
         "pools": {"seed": 5, "manifest": hashlib.sha256(b"{}").hexdigest()},

@@ -62,6 +62,7 @@ WRONG = {
     "limits.upper_call": [0, 2e6, NAN],
     "limits.lower_call": [0],
     "limits.lower_node": [0],
+    "limits.instance": [0],
     "limits.candidate": [0],
     "limits.memory_gb": [0, -1],
     "sandbox.require": ["perhaps"],

@@ -153,6 +153,10 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     covered = facts.covered(tasks, [0, 1])
     total = sum(case.instance.size for case in cases)
     assert covered == 5 / total
+    bounded = Facts(small, cases, CallLimits(upper_call=7, instance=4.5))
+    [_, _, limit] = bounded.upper([0, 1], (), covered)
+    assert limit.startswith("Limit of CPU time: 7 s an instance. All passes over an instance, with")
+    assert " end after 4.5 s, so a quick proposal leaves time for more. A second is" in limit
     ideas = ["Near customers first.", "Far first. " * 50, "Any.", "None."]
     room, _, limit, last = facts.upper([0, 1], [program(idea) for idea in ideas], covered)
     held = sum(8 / case.instance.size for case in cases) / 2
@@ -182,6 +186,8 @@ def test_of_a_search_by_passes_its_insertions_are_told(cvrp):
     assert time == (
         "Limit of CPU time: 10 s an instance. Within it speed does not enter into the score."
     )
+    bounded = Facts(problem, cases, CallLimits(instance=4)).upper([0, 1], (), 0.5)
+    assert bounded[2] == time  # such a search ends by its repairs
     low, high = sorted(case.instance.size for case in cases)
     mean = (low + high) / 2
     assert " A search makes 70 insertions for each of the customers, one for each in a " in room

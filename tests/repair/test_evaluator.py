@@ -154,6 +154,16 @@ def test_a_small_region_has_less_time(cases, tasks):
         made.close()
 
 
+def test_an_instance_has_seconds_of_its_own(cases, tasks):
+    system = replace(frozen(tasks, SEEDS[Level.LOWER]), accept=Accept.IMPROVING, passes=8)
+    made = Evaluator(PROBLEM, cases, share_arrays(PROBLEM, cases), CallLimits(instance=0.001))
+    try:
+        repair = made.repair([SEEDS[Level.UPPER]], system, 0)
+        assert (repair.outcome, repair.passes) == (Outcome.OK, 1)
+    finally:
+        made.close()
+
+
 def test_a_program_ends_after_three_timeouts_in_a_row(evaluator, tasks):
     by_size = sorted(tasks, key=lambda task: len(task.region.nodes))
     sizes = [len(task.region.nodes) for task in by_size]

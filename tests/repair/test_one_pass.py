@@ -3,6 +3,7 @@
 import time
 from contextlib import nullcontext
 from itertools import islice
+from math import inf
 from types import SimpleNamespace
 
 import numpy as np
@@ -68,7 +69,16 @@ class Alternating:
         return [(len(self.seen) + place) % 2 for place in range(count)]
 
 
-def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False, uppers=("g",), **options):
+def passed(
+    *rebuilt,
+    accept=Accept.IMPROVING,
+    members=2,
+    portfolio=False,
+    uppers=("g",),
+    seconds=inf,
+    proposing=0.0,
+    **options,
+):
     programs = tuple(
         Program(f"h{member}", Level.LOWER, "", "", "i1", contract="c") for member in range(members)
     )
@@ -87,11 +97,15 @@ def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False, uppers
         RepairSystem("k", programs, router, accept, portfolio, **options),
         {
             name: lambda inputs, name=name: Result(
-                Outcome.TIMEOUT if name == "late" and inputs[1] else Outcome.OK, inputs, name
+                Outcome.TIMEOUT if name == "late" and inputs[1] else Outcome.OK,
+                inputs,
+                name,
+                proposing,
             )
             for name in uppers
         },
         rebuild,
+        seconds,
     )
     return repair, router.seen, asked
 
@@ -196,6 +210,22 @@ def test_one_upper_program_goes_on_as_long_as_its_passes_gain_or_last():
     assert {step.upper for step in repair.steps} == {None}
     repair, *_ = passed(1, 0, 0, 0, 0, passes=64)
     assert (repair.passes, repair.cost) == (2, 99)
+
+
+def test_passes_end_when_programs_have_used_their_seconds():
+    slow = [Result(Outcome.OK, 1, cpu_seconds=2.0)] * 20
+    # The third rebuild begins before its seconds are over, the fourth does not.
+    repair, _, asked = passed(*slow, passes=64, seconds=5.0)
+    assert [node for *_, node in asked] == [1, 3, 5]
+    assert (repair.passes, repair.cost, repair.skipped) == (1, 97, 1)
+    # Proposals count, too, and so does each member that is tried.
+    repair, *_ = passed(*slow, passes=64, seconds=15.0, proposing=3.0)
+    assert (repair.passes, len(repair.steps)) == (2, 4 + 1)
+    repair, *_ = passed(*slow, passes=64, seconds=5.0, tries=2)
+    assert (repair.passes, len(repair.steps)) == (1, 2)
+    # A proposal that leaves no seconds is not rebuilt, and the solution stays.
+    repair, *_ = passed(*slow, passes=64, seconds=5.0, proposing=6.0)
+    assert (repair.outcome, repair.steps, repair.cost) == (Outcome.OK, (), 100)
 
 
 def test_what_was_made_dearer_counts_over_the_whole_cycle():

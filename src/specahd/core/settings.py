@@ -283,6 +283,13 @@ class CallLimits:
         newer=True,
     )
     candidate: float = option(120.0, "CPU seconds of a lower program in one round", 0.001, 1e6)
+    instance: float | None = option(
+        None,
+        "CPU seconds of all programs on an instance, ending its passes; null: any",
+        0.001,
+        1e6,
+        newer=True,
+    )
     memory_gb: float = option(2.0, "GiB that a program's process may take", 0.001, 1e6)
 
     def __post_init__(self) -> None:

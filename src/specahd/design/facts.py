@@ -164,11 +164,17 @@ class Facts:
         if any(routes) and len(indices) <= EACH:
             pairs = zip(sizes, routes, strict=True)
             driven += f", in their order {', '.join(f'{size}/{count}' for size, count in pairs)}"
+        together, speed = self._limits.instance, "Within it speed does not enter into the score."
+        if together is not None and not each:
+            speed = (
+                f"All passes over an instance, with the rebuilds of what is proposed, end after "
+                f"{together:g} s, so a quick proposal leaves time for more."
+            )
         return [
             f"{self._instances(indices)}{driven}. {room_for}{'' if covered is None else learned}",
             self._gap(indices) + _again(repaired, len(indices)),
-            f"Limit of CPU time: {self._limits.upper_call:g} s an instance. Within it speed does "
-            f"not enter into the score.{'' if each else f' {_PACE}'}",
+            f"Limit of CPU time: {self._limits.upper_call:g} s an instance. {speed}"
+            f"{'' if each else f' {_PACE}'}",
             *_rebuilders(repertoire),
         ]
 

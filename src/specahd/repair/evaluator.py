@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 
@@ -305,7 +306,9 @@ class Evaluator:
                 program.id: self._propose(session, number, index)
                 for number, program in enumerate(uppers)
             }
-            return repair_case(problem, case, system, proposers, self._rebuild(system, index))
+            seconds = self._limits.instance or inf
+            rebuild = self._rebuild(system, index)
+            return repair_case(problem, case, system, proposers, rebuild, seconds)
 
         def start() -> SandboxedEngine:
             varied = np.array(system.seed, np.int64)

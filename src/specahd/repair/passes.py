@@ -17,6 +17,7 @@ from specahd.core.compilation import CompilationClock
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.settings import Settings
+from specahd.core.sums import sequential_sum
 from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
@@ -99,6 +100,7 @@ def repair_case(
     system: RepairSystem,
     proposers: Mapping[str, Propose],
     rebuild: Rebuild,
+    seconds: float = inf,
 ) -> Repair:
     """Make passes until no upper program improves the incumbent in its turn.
 
@@ -116,6 +118,8 @@ def repair_case(
         By upper program, in the order of their turns: a call with the inputs of an incumbent.
     rebuild
         Calls members of the repertoire, by index, with a region's inputs and number of nodes.
+    seconds
+        CPU seconds of programs after which no further program is called.
 
     Returns
     -------
@@ -123,7 +127,8 @@ def repair_case(
         The repair; y0 unchanged and no steps if an upper program failed in any pass.
     """
     with install_listener("numba:compiler_lock", CompilationClock()) as compilation:
-        return _Passes(problem, case, system, rebuild, _Stopwatch(compilation)).make(proposers)
+        watch = _Stopwatch(compilation)
+        return _Passes(problem, case, system, rebuild, watch, seconds).make(proposers)
 
 
 @dataclass
@@ -135,6 +140,8 @@ class _Passes:
     system: RepairSystem
     rebuild: Rebuild
     watch: _Stopwatch
+    seconds: float
+    """CPU seconds that programs may still use."""
     tried: set[Hashable] = field(default_factory=set)
 
     def make(self, proposers: Mapping[str, Propose]) -> Repair:
@@ -149,6 +156,7 @@ class _Passes:
             proposal = propose(selector.inputs(case.instance, solution))
             self.watch.lap("propose")
             detail = proposal.detail
+            self.seconds -= proposal.cpu_seconds
             if proposal.outcome is not Outcome.OK:
                 unchanged = case.cost, case.cost, case.baseline
                 return Repair(proposal.outcome, detail, *unchanged, 0, (), (), self.watch.seconds)
@@ -172,7 +180,8 @@ class _Passes:
                 for step in steps
             ]
             costs.append(cost)
-            if len(costs) > len(proposers) and not cost < costs[-1 - len(proposers)]:
+            without_gain = len(costs) > len(proposers) and not cost < costs[-1 - len(proposers)]
+            if without_gain or self.seconds <= 0.0:
                 break
         return Repair(
             Outcome.OK if kept else Outcome.EMPTY_REGIONS,
@@ -195,6 +204,8 @@ class _Passes:
         problem, system, instance = self.problem, self.system, self.case.instance
         steps: list[Step] = []
         for region in regions:
+            if self.seconds <= 0.0:
+                break
             if not self._is_new(solution, region):
                 continue
             descriptor = problem.describe(instance, solution, region)
@@ -203,6 +214,7 @@ class _Passes:
             self.watch.lap("route")
             inputs = problem.operator.inputs(instance, solution, region)
             results = self.rebuild(ranked, inputs, len(region.nodes))
+            self.seconds -= sequential_sum([result.cpu_seconds for result in results])
             self.watch.lap("rebuild")
             merges = [self._merge(solution, cost, region, result) for result in results]
             self.watch.lap("merge")
