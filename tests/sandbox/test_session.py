@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
@@ -227,12 +228,30 @@ def test_a_stopped_zygote_is_replaced_within_seconds(shared, descendants, monkey
         # Its end is waited for as little.
         last = sandbox._clients[False]
         os.kill(last._process.pid, signal.SIGSTOP)
-        while not last._stopped():
+        while last._activity()[0] != "T":
             time.sleep(0.001)
         closed = time.monotonic()
     assert time.monotonic() - closed < 10
     assert descendants() == before
     assert time.monotonic() - began < client._ANSWER_SECONDS
+
+
+def test_a_zygote_that_works_is_waited_for(shared, monkeypatch):
+    """One that compiles on a busy machine; one that sleeps, or works for ever, is not."""
+    monkeypatch.setattr(client, "_LOOK_SECONDS", 0.05)
+    with Sandbox(shared, [HONEST, HOSTILE], [HERE]) as sandbox:
+        zygote = sandbox._clients[False]
+        zygote._patience = 0.2
+        rests, works = chain([0.0, 0.05, 0.1], repeat(0.1)), iter((0.0, 0.15, 0.3, 0.45, 0.6))
+        began = time.monotonic()
+        for spent in (rests, works):
+            monkeypatch.setattr(zygote, "_activity", lambda spent=spent: ("R", next(spent)))
+            with pytest.raises(TimeoutError):
+                zygote._line()
+            if spent is rests:
+                # Two looks at which it had worked, then its patience.
+                assert time.monotonic() - began >= 0.3
+        assert next(works) == 0.45
 
 
 def test_a_lasting_zygote_serves_one_sandbox_after_another(descendants):

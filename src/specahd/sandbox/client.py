@@ -23,13 +23,16 @@ from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import COMPILING
 
 _ANSWER_SECONDS = 60.0
-"""Seconds until a zygote that does not answer counts as dead."""
+"""Seconds until a zygote that does not answer counts as dead: of the clock since it last used the
+CPU (where /proc tells, which is on Linux), and of its CPU time."""
 _FIRST_SECONDS = 900.0
-"""The same until the zygote is warm. After an installation it compiles the loops first, which takes
-minutes on a busy machine. The death of a zygote is noticed at once."""
+"""The same until the zygote is warm. After an installation it compiles the loops first, for six
+minutes of CPU time. The death of a zygote is noticed at once."""
 _LOOKS, _LOOK_SECONDS = 3, 1.0
 """How often in a row, and how far apart, a zygote is seen stopped until it counts as dead (Linux).
 A machine that pauses all processes may wake this one first."""
+_STOPPED = ("T", "t")
+"""States of a process that a signal has stopped, as /proc names them."""
 _CHUNK = 1 << 12
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -183,6 +186,7 @@ class SandboxClient:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         deadline, stopped = time.monotonic() + self._patience, 0
+        used = begun = self._activity()[1]
         while not (end := self._received.find(b"\n") + 1):
             if poll.poll(1000 * _LOOK_SECONDS):
                 data = self._control.recv(_CHUNK)
@@ -190,24 +194,30 @@ class SandboxClient:
                     raise ConnectionError
                 self._received += data
                 continue
-            stopped = stopped + 1 if self._stopped() else 0
-            if stopped == _LOOKS or time.monotonic() > deadline:
+            state, now = self._activity()
+            stopped = stopped + 1 if state in _STOPPED else 0
+            if now > used:
+                # On a busy machine it may wait long for its turn.
+                used, deadline = now, time.monotonic() + self._patience
+            silent = time.monotonic() > deadline or used - begun > self._patience
+            if stopped == _LOOKS or silent:
                 raise TimeoutError
         line = bytes(self._received[:end])
         del self._received[:end]
         return line
 
-    def _stopped(self) -> bool:
-        """Return whether a signal has stopped the zygote; False where /proc does not tell."""
+    def _activity(self) -> tuple[str, float]:
+        """Return the zygote's state and CPU seconds; an empty word and 0 where /proc is missing."""
         with contextlib.suppress(OSError):
             stat = Path(f"/proc/{self._process.pid}/stat").read_text()
-            return stat.rpartition(")")[2].split()[0] in ("T", "t")
-        return False
+            state, *fields = stat.rpartition(")")[2].split()
+            return state, sum(map(int, fields[10:12])) / os.sysconf("SC_CLK_TCK")
+        return "", 0.0
 
     def close(self) -> None:
         """Close the connection: the zygote ends its children and itself."""
         self._control.close()
-        if self._stopped():
+        if self._activity()[0] in _STOPPED:
             self._process.kill()
         try:
             self._process.wait(timeout=10)
