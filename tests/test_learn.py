@@ -18,7 +18,8 @@ TINY = ["capacity=150", "budget.programs=4", "budget.rounds=1", "problem.repairs
 TINY += ["problem.final_repairs_per_customer=80", "executor.workers=1", "time_limit=0.05"]
 SENTENCE = re.compile(
     r"On (\d) days that were not seen, at 0\.05 s, the learned programs cost ([+-][\d.]+)% ± "
-    r"([\d.]+)% against those by hand, PyVRP [+-][\d.]+%\. "
+    r"([\d.]+)% against those by hand, PyVRP "
+    r"(?:[+-][\d.]+%(?: on \d of them)?|without feasible routes)\. "
     r"(They do not pay; nothing changes\.|Use them: specahd solve today\.csv capacity=150 "
     r"checkpoint=learned/cvrp-[0-9a-f]{8})"
 )
@@ -130,5 +131,7 @@ def test_programs_pay_where_the_whole_interval_is_below_zero(learned, says):
 def test_a_day_that_pyvrp_does_not_solve_is_left_out_of_its_mean():
     rows = list(rows_of([99.0, 99.1], [100.0, 200.0], [102.0, None], programs="evolved"))
     told = verdict(rows, 0.5, COMMAND)
-    assert "against those that come with specahd, PyVRP +2.00%. " in told
+    assert "against those that come with specahd, PyVRP +2.00% on 1 of them. " in told
     assert Path(COMMAND).name in told or "do not pay" in told
+    told = verdict(list(rows_of([99.0], [100.0], [None])), 0.5, COMMAND)
+    assert "against those by hand, PyVRP without feasible routes. " in told

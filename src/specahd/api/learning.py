@@ -191,7 +191,11 @@ def verdict(rows: Sequence[Record], time_limit: float, command: str) -> str:
 
     found = against(LEARNED)
     by_hand = {row["programs"] for row in rows if row["solver"] == PRESENT} == {BY_HAND}
-    beside = f", PyVRP {_percent(against(PYVRP).mean)}" if PYVRP in costs else ""
+    beside, solved = "", costs.get(PYVRP, {}).keys() & costs[PRESENT].keys()
+    if solved:
+        beside = f", PyVRP {_percent(against(PYVRP).mean)}"
+    if len(solved) < len(costs[PRESENT]) and any(row["solver"] == PYVRP for row in rows):
+        beside += f" on {len(solved)} of them" if solved else ", PyVRP without feasible routes"
     others = "those by hand" if by_hand else "those that come with specahd"
     told = (
         f"On {len(costs[LEARNED])} days that were not seen, at {time_limit:g} s, the learned "

@@ -62,6 +62,20 @@ def test_the_same_arguments_give_the_same_routes_and_the_capacity_holds():
     assert all(demands[list(route)].sum() <= 20 for route in first)
 
 
+def test_seconds_without_feasible_routes_are_told_and_not_spent_otherwise():
+    """Another start and another bound would be another solver's routes."""
+    demands = np.array([0, *[7] * 12])
+    instance = VehicleInstance(
+        *("x", np.zeros((13, 2)), demands, 20),
+        *(Convention.EXPLICIT, plane(np.random.default_rng(3), 12)),
+        fleet=5,  # of the six that two customers each take
+    )
+    with pytest.raises(ConfigError, match=r"^PyVRP found no feasible routes in 0\.05 s\.$"):
+        pyvrp(instance, 1, seconds=0.05)
+    with pytest.raises(ConfigError, match=r"^PyVRP found no feasible routes in 1 iterations, "):
+        pyvrp(instance, 1)
+
+
 @pytest.mark.parametrize("convention", [Convention.EUC_2D, Convention.EXACT_2D, Convention.DIMACS])
 def test_windows_hold_in_exact_arithmetic(convention):
     for seed in range(4):

@@ -104,7 +104,8 @@ def pyvrp(
     baseline
         The name of the baseline solver in a message.
     seconds
-        The time of the search, without that of the model; None: ``iterations`` bound it.
+        The time of the search, without that of the model; None: ``iterations`` bound it, and where
+        they find no feasible routes, as many again from a route for each customer.
 
     Raises
     ------
@@ -127,7 +128,9 @@ def pyvrp(
     data = problem_data(instance, distances)
     search = partial(solver.solve, data, seed=seed, collect_stats=False)
     result = search(MaxIterations(iterations) if seconds is None else MaxRuntime(seconds))
-    if not result.is_feasible():
+    if not result.is_feasible() and seconds is not None:
+        raise ConfigError(f"PyVRP found no feasible routes in {seconds:g} s.")
+    if not result.is_feasible() and data.num_vehicles >= data.num_clients:
         # From a feasible start the best solution is feasible, though seldom as good.
         alone = solver.Solution(data, [[client] for client in range(data.num_clients)])
         result = search(MaxIterations(iterations), initial_solution=alone)
