@@ -149,9 +149,7 @@ def signed_costs(regions: Sequence[Record], programs: Sequence[str]) -> FloatArr
     return np.array(rows, float).reshape(len(regions), len(programs))
 
 
-def study_regions(
-    regions: Sequence[Record], programs: Sequence[str], best: int, seed: int = 0
-) -> Study:
+def study_regions(regions: Sequence[Record], programs: Sequence[str], best: int) -> Study:
     """Compare the router, the globally best member in training, random choice and hindsight.
 
     Parameters
@@ -168,7 +166,7 @@ def study_regions(
     costs = signed_costs(regions, programs)
     routed = np.array([programs.index(region["routed"]) for region in regions])
     globally_best = np.full(len(costs), best)
-    rng = generator(seed, "routing-study")
+    rng = generator(0, "routing-study")
     drawn = [rng.integers(len(programs), size=len(costs)) for _ in range(RANDOM_REPEATS)]
     policies = {
         "SpecAHD": _judge(costs, routed, globally_best),

@@ -22,6 +22,8 @@ from specahd.sandbox.executor import Executor, LocalExecutor
 
 AHEAD = 2
 """Number of cases per worker that :func:`stream_frozen` submits in advance."""
+_TOGETHER = 8
+"""Number of solutions whose regions a worker exposes in one job."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +107,14 @@ class Execution(Confinement):
 
 
 def expose(
-    executor: Executor, uppers: Sequence[Program], incumbents: Incumbents, chunk: int = 8
+    executor: Executor, uppers: Sequence[Program], incumbents: Incumbents
 ) -> list[RepairTask]:
     """Return the regions that upper programs expose on some solutions, in order.
 
     Only the first of regions that are rebuilt alike counts.
     """
-    firsts = range(0, len(incumbents), chunk)
-    parts = [list(incumbents[first : first + chunk]) for first in firsts]
+    firsts = range(0, len(incumbents), _TOGETHER)
+    parts = [list(incumbents[first : first + _TOGETHER]) for first in firsts]
     jobs = [executor.submit("expose", uppers, part) for part in parts]
     return [task for job in jobs for task in job.result()]
 

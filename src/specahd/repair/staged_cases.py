@@ -6,7 +6,7 @@ baseline solvers are. Stages are counted in repairs, so equal cases come from eq
 
 import importlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -84,20 +84,14 @@ class _InProcess:
         return Result(Outcome.OK, tuple(answer.arrays), fallbacks=answer.fallbacks)
 
 
-def stage_cases(
-    problem: AnyProblem, cases: Iterable[Case], step: Callable[[], None] = lambda: None
-) -> list[Case]:
+def stage_cases(problem: AnyProblem, cases: Iterable[Case]) -> list[Case]:
     """Assign the cases to the operator's stages in turn, if it has any."""
     operator = problem.operator
     names = list(operator.stages)
     if not names:
         return list(cases)
     stages = Stages(problem, operator)
-    staged = []
-    for index, case in enumerate(cases):
-        staged.append(stages.advance(case, names[index % len(names)]))
-        step()
-    return staged
+    return [stages.advance(case, names[index % len(names)]) for index, case in enumerate(cases)]
 
 
 def _compile_seed(contract: Contract) -> tuple[Any, Any, int]:

@@ -237,26 +237,25 @@ def _method_of(place: Path) -> str:
     return place.name
 
 
-def varying_options(
-    kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]] = lambda kind: ()
-) -> list[str]:
+def varying_options(kinds: Iterable[RunKind]) -> list[str]:
     """Return the options in which kinds differ that agree in all earlier options.
 
     Choices come first, so that a choice stands for all of its options. The choices in every run's
     name come before the others, since a method implies a memory.
-
-    Parameters
-    ----------
-    known
-        Returns the values that a name already holds.
     """
-    return [key for key, _ in _differences(kinds, known)]
+    return [key for key, _ in _differences(kinds, lambda kind: ())]
 
 
 def _differences(
     kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]]
 ) -> Iterator[tuple[str, set[RunKind]]]:
-    """Yield the options of :func:`varying_options`, each with the kinds that differ in it."""
+    """Yield the options of :func:`varying_options`, each with the kinds that differ in it.
+
+    Parameters
+    ----------
+    known
+        Returns the values that a kind's name already holds.
+    """
     parts = {kind: known(kind) for kind in kinds}
     keys = {key for kind in parts for key, _ in kind.options}
     for key in sorted(keys, key=lambda key: ("." in key, key not in _HEAD, key)):
