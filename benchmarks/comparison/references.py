@@ -143,8 +143,8 @@ def write(
         )
         timings.append({"instance": instance.name, "solve": took})
     out.mkdir(parents=True, exist_ok=True)
-    write_records(out / row_timings_file("rows"), timings)
-    write_records(out / rows_file("rows"), rows)
+    write_records(out / row_timings_file(), timings)
+    write_records(out / rows_file(), rows)
     print(f"{out}: {len(rows)} of {len(instances)} instances")
 
 

@@ -21,7 +21,7 @@ from specahd.core.folders import safe_file_name
 from specahd.core.journal import write_json
 from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
-from specahd.evaluation.files import NAME, STUDY, RowFiles, row_steps_file, row_timings_file
+from specahd.evaluation.files import STEPS, STUDY, RowFiles, row_timings_file
 from specahd.evaluation.rows import (
     PoolSummary,
     evaluation_row,
@@ -295,7 +295,7 @@ class _Work:
                 done = list(self._rows)
                 files.open(done)
                 write_json(files.directory / SANDBOX, loaded.sandbox)
-                self._timings += files.read_side(row_timings_file(NAME), done)
+                self._timings += files.read_side(row_timings_file(), done)
                 self._regions += files.read_side(STUDY, done) if self.study else []
             if cases:
                 self.observer.on_phase(_progress(title, len(self._rows)), len(cases))
@@ -379,8 +379,8 @@ class _Work:
         solution = Repaired.of(problem, case, repair)
         if self.files is not None:
             side: dict[str, Sequence[Mapping[str, Any]]] = {
-                row_timings_file(NAME): [timings],
-                row_steps_file(NAME): [steps],
+                row_timings_file(): [timings],
+                STEPS: [steps],
                 **({STUDY: regions} if self.study else {}),
             }
             self.files.append(row, solution_texts(solution), side)

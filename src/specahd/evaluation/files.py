@@ -20,29 +20,26 @@ from specahd.core.journal import (
 )
 from specahd.core.plain import parse_json
 
-NAME = "rows"
+_EVALUATED = "rows"
 """The name of the rows that ``evaluate`` writes; those of a run have the names of its pools."""
 EVALUATION = "evaluation.json"
 """Settings that determine the rows of an evaluation, besides its instances."""
 STUDY = "study.jsonl"
 """Results of every member of a repertoire on every region, and those of a routing study."""
+STEPS = f"{_EVALUATED}-steps.jsonl"
+"""The descriptors of the steps of ``evaluate``'s rows, and the router's estimates."""
 ROUTES = "routes.json"
 """One validation instance of a run before and after repair."""
 
 
-def rows_file(pool: str) -> str:
-    """Return the name of the file with a pool's rows."""
+def rows_file(pool: str = _EVALUATED) -> str:
+    """Return the name of the file with a pool's rows, by default with those of ``evaluate``."""
     return f"{pool}.jsonl"
 
 
-def row_timings_file(pool: str) -> str:
-    """Return the name of the file with the seconds of a pool's rows."""
+def row_timings_file(pool: str = _EVALUATED) -> str:
+    """Return the name of the file with the seconds of these rows."""
     return f"{pool}-timings.jsonl"
-
-
-def row_steps_file(pool: str) -> str:
-    """Return the name of the file with the descriptors and estimates of a pool's steps."""
-    return f"{pool}-steps.jsonl"
 
 
 class RowFiles:
@@ -69,7 +66,7 @@ class RowFiles:
         self.directory = directory
         self._identity = dict(identity)
         self._hashes = hashes
-        side = [row_timings_file(NAME), row_steps_file(NAME), *([STUDY] if study else [])]
+        side = [row_timings_file(), STEPS, *([STUDY] if study else [])]
         self._side = [directory / name for name in side]
         self._files: dict[str, JournalFile] = {}
 
@@ -81,7 +78,7 @@ class RowFiles:
         FileError
             The rows belong to another evaluation, or are damaged.
         """
-        rows = list(read_records(self.directory / rows_file(NAME)))
+        rows = list(read_records(self.directory / rows_file()))
         if rows:
             self._expect_identity()
         for row in rows:
@@ -111,7 +108,7 @@ class RowFiles:
         try:
             if not done:
                 write_json(self.directory / EVALUATION, self._identity)
-            rows = self._open(self.directory / rows_file(NAME))
+            rows = self._open(self.directory / rows_file())
             rows.claim()
             for path in self._side:
                 kept = self.read_side(path.name, done)
@@ -148,7 +145,7 @@ class RowFiles:
             write_atomically(self.directory / name, text)
         for name, records in side.items():
             self.add(name, records)
-        self.add(rows_file(NAME), [row])
+        self.add(rows_file(), [row])
 
     def add(self, name: str, records: Sequence[Record]) -> None:
         """Append records to one of the files.

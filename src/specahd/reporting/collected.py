@@ -128,13 +128,13 @@ def _timings(folder: Path, evaluations: Path | None, run: Run) -> Path:
     """Return the file with the seconds of the rows that count."""
     if evaluations is None:
         return folder / run.name / row_timings_file("validation")
-    return evaluations / run.name / row_timings_file("rows")
+    return evaluations / run.name / row_timings_file()
 
 
 def _read_references(folder: Path) -> dict[str, list[Reference]]:
     found: dict[str, list[Reference]] = defaultdict(list)
     for path in sorted(folder.glob(f"*/*/{rows_file('rows')}")):
-        took = read_seconds(path.with_name(row_timings_file("rows")))
+        took = read_seconds(path.with_name(row_timings_file()))
         solver = Reference(path.parent.name, read_rows(path), took)
         found[path.parent.parent.name].append(solver)
     if not found:

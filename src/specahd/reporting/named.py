@@ -121,8 +121,8 @@ def _read(folder: Path) -> dict[str, list[_Method]]:
     """Return the methods of each set, both in the order of their names."""
     rows: dict[tuple[str, str], list[_Record]] = defaultdict(list)
     took: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for path in sorted([*folder.rglob(rows_file("rows")), *folder.rglob("*.json")]):
-        seconds = read_seconds(path.with_name(row_timings_file("rows")))
+    for path in sorted([*folder.rglob(rows_file()), *folder.rglob("*.json")]):
+        seconds = read_seconds(path.with_name(row_timings_file()))
         for row in _records(path):
             group = row.set or _OTHERS
             key = group, _called(path.parent.relative_to(folder).parts, row)

@@ -247,7 +247,7 @@ def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
     for directory in sorted(path.parent for path in folder.rglob(JOURNAL)):
         if (directory / CONFIG).is_file():
             name = directory.relative_to(folder).as_posix()
-            rows = evaluations / name / rows_file("rows") if evaluations is not None else None
+            rows = evaluations / name / rows_file() if evaluations is not None else None
             runs.append(read_run(directory, name, rows))
     if not runs:
         raise FileError(f"{folder} holds no run: no folder with {CONFIG} and {JOURNAL}.")
