@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from specahd import engine, routing
-from specahd.core.errors import ConfigError, FileError, FileWarning, SpecAHDError, WriteError
-from specahd.core.folders import write_atomically
+from specahd.core.errors import ConfigError, FileError, FileWarning, SpecAHDError
+from specahd.core.folders import write_atomically, write_errors
 from specahd.core.journal import dumps
 from specahd.core.memory_limit import require_memory
 from specahd.core.options import accepted_arguments
@@ -146,10 +146,8 @@ class BaselineSolutions:
             solution = problem.baseline(instance, name)
         seconds = watch.seconds
         if path is not None and seconds >= LEAST_SECONDS:
-            try:
+            with write_errors(path.parent):
                 path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise WriteError(f"Cannot write {path.parent}: {error.strerror}.") from error
             write_atomically(path, dumps({"seconds": seconds, "solution": solution}) + "\n")
         return solution, seconds
 
