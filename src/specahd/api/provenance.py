@@ -1,18 +1,17 @@
 """The configuration of a training, as the manifest of its checkpoint records it."""
 
 import functools
-import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
-from specahd.checkpoint.manifest import digest
+from specahd.checkpoint import manifest
 from specahd.core.options import effects, stated_options
 from specahd.core.settings import RunOptions, Settings
+from specahd.routing.formats import text
 from specahd.routing.pools import MANIFEST
 
 
@@ -32,7 +31,7 @@ def provenance(plan: Any) -> dict[str, Any]:
 
     Raises
     ------
-    OSError
+    FileError
         The pools have not been prepared.
     """
     described = {
@@ -50,7 +49,7 @@ def provenance(plan: Any) -> dict[str, Any]:
             del described["search"][option]
     if plan.given is not None:
         option, place = plan.given
-        described["search"][option] = digest(place)
+        described["search"][option] = manifest.digest(place)
     return {
         **described,
         "seed": plan.seed,
@@ -58,7 +57,7 @@ def provenance(plan: Any) -> dict[str, Any]:
         "memory": {level.value: dict(memory.options) for level, memory in plan.memories.items()},
         "pools": {
             **({"seed": plan.pools.seed} if plan.pools.files is None else {}),
-            "manifest": _digest(plan.pools.folder(plan.problem.name) / MANIFEST),
+            "manifest": text.digest(plan.pools.folder(plan.problem.name) / MANIFEST),
         },
     }
 
@@ -104,7 +103,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [_plain(item) for item in value]
     return _maker(value)
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
