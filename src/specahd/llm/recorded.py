@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from specahd.core import journal
 from specahd.core.contract import Contract, Request
@@ -40,6 +40,16 @@ class _Line(ReplyRecord, frozen=True, kw_only=True):
         tokens = self.prompt_tokens + self.completion_tokens
         price = 1e6 * self.cost / max(1, tokens)
         return self.tariff or (Tariff(price, price) if tokens or price else FREE)
+
+
+def reply_record(request: Request, reply: Reply, tariff: Tariff) -> dict[str, Any]:
+    """Return the line of a reply in a cassette, which a run's ``wal.jsonl`` extends."""
+    return {
+        "sample": request.id,
+        "hash": request.hash,
+        **reply.record,
+        **({} if tariff == FREE else {"tariff": asdict(tariff)}),
+    }
 
 
 class Recorder:
@@ -85,14 +95,7 @@ class Recorder:
         with self._lock:
             cassette = JournalFile(self._path)
             try:
-                cassette.append(
-                    {
-                        "sample": request.id,
-                        "hash": request.hash,
-                        **reply.record,
-                        **({} if tariff == FREE else {"tariff": asdict(tariff)}),
-                    }
-                )
+                cassette.append(reply_record(request, reply, tariff))
             finally:
                 cassette.close()
         return reply

@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from specahd.core.budget import Ledger
@@ -13,7 +13,7 @@ from specahd.core.errors import ServiceUnavailable, TransportError
 from specahd.core.journal import JournalFile
 from specahd.core.program import Outcome, Program
 from specahd.core.proposer import Proposer, Reply
-from specahd.core.tariff import FREE
+from specahd.llm.recorded import reply_record
 from specahd.memory.novelty import Verdict
 from specahd.search.base import CandidateEvaluation, Sample
 from specahd.search.replay import Replay
@@ -185,12 +185,9 @@ class RequestPool:
         with self._lock:
             self._wal.append(
                 {
-                    "sample": request.id,
-                    "hash": request.hash,
+                    **reply_record(request, reply, tariff),
                     "request": _request_record(request),
-                    **reply.record,
                     "refunds": 0 if text else attempt,
-                    **({} if tariff == FREE else {"tariff": asdict(tariff)}),
                 }
             )
         return reply
