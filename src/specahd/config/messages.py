@@ -35,6 +35,7 @@ from omegaconf.errors import (
 from specahd.config import CONF_DIR
 from specahd.config.files import choices, groups_of
 from specahd.core.errors import ConfigError
+from specahd.runs.configuration import SEARCHPATH
 
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
@@ -72,7 +73,7 @@ def message_for(error: Exception, command: str | None = None, words: Sequence[st
             hint = suggestion(choice, error.options or ())
             return (
                 f"{group}={choice} is not a choice; available: {available} (and those of a folder "
-                f"of your own: hydra.searchpath=[file:///FOLDER]).{hint}"
+                f"of your own: {SEARCHPATH}=[file:///FOLDER]).{hint}"
             )
         case OverrideParseException():
             form = "\"option='value'\"" if "=" in str(error.override) else "option=value"
@@ -220,7 +221,7 @@ def without_sweeps(words: Sequence[str]) -> list[str]:
     return [
         word
         for word in words
-        if "=" in word and ("," not in word or word.startswith("hydra.searchpath="))
+        if "=" in word and ("," not in word or word.startswith(f"{SEARCHPATH}="))
     ]
 
 

@@ -10,7 +10,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.options import stated_options
 from specahd.design.makers import expect_rounds
 from specahd.llm.keys import require_keys
-from specahd.runs.configuration import flatten
+from specahd.runs.configuration import SEARCHPATH, flatten
 
 NONE = "none"
 
@@ -43,7 +43,7 @@ def _compose_memory(label: str) -> DictConfig:
     chosen = HydraConfig.get()
     # An override may refer to values that exist only in a job.
     given: list[str] = OmegaConf.to_container(chosen.overrides.hydra, resolve=False)  # type: ignore[assignment]  # a list
-    overrides = [word for word in given if word.startswith("hydra.searchpath=")]
+    overrides = [word for word in given if word.startswith(f"{SEARCHPATH}=")]
     overrides += [
         f"{group}={choice}"
         for group, choice in chosen.runtime.choices.items()
