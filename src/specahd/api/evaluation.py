@@ -21,7 +21,7 @@ from specahd.core.folders import safe_file_name
 from specahd.core.journal import write_json
 from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
-from specahd.evaluation.files import STEPS, STUDY, RowFiles, row_timings_file
+from specahd.evaluation.files import STEPS, STUDIES, STUDY, RowFiles, row_timings_file
 from specahd.evaluation.rows import (
     PoolSummary,
     evaluation_row,
@@ -137,7 +137,6 @@ def solution_texts(solution: Repaired) -> dict[str, str]:
     return {f"{name}{suffix}": text for suffix, text in texts.items()}
 
 
-STUDIES = ("routing",)
 _SHARE = 4
 """Divisor of the available memory: a batch of instances that the same workers repair may take 1/4
 of it."""

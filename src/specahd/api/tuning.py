@@ -43,13 +43,12 @@ from specahd.repair.racing import Race
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 from specahd.routing.pools import definition_hash
-from specahd.runs.files import CHECKPOINT
+from specahd.runs.files import CHECKPOINT, POOLS
 from specahd.sandbox.executor import Executor
 
 TRIALS, RESULT = "trials.jsonl", "tuning.json"
 FINALISTS = 4
 """Number of proposals that are measured again on the selection pool."""
-_POOLS = ("selection", "validation")
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ class _Work:
     def run(self, evaluations: int, instances: int, folder: Path) -> Tuning:
         """Propose, choose, and measure the choice."""
         loaded, parent = self._loaded, self._parent
-        names = (f"{parent.level}_train", *_POOLS)
+        names = (f"{parent.level}_train", *POOLS)
         read = [read_pool(loaded.problem, pool, folder, count=instances) for pool in names]
         cases = loaded.cases([one for part in read for one in part], observer=self._observer)
         ends = np.cumsum([0, *map(len, read)]).tolist()
@@ -222,8 +221,8 @@ class _Work:
             len(trials),
             sum(0 < len(each.scores) < len(order) for each in trials),
             sum(not each.scores for each in trials),
-            dict(zip(_POOLS, (scores[0], unseen[0]), strict=True)),
-            dict(zip(_POOLS, (scores[best], unseen[1]), strict=True)),
+            dict(zip(POOLS, (scores[0], unseen[0]), strict=True)),
+            dict(zip(POOLS, (scores[best], unseen[1]), strict=True)),
             self._out / CHECKPOINT if best else None,
         )
         # One that fewer proposals chose would be stale.

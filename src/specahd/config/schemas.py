@@ -35,8 +35,8 @@ from specahd.core.settings import (
     check_workers,
     listed,
 )
+from specahd.evaluation.files import STUDIES
 
-STUDIES = ("routing",)
 SOURCES = ("pool", "set", "instance")
 """Options that select the instances to evaluate."""
 

@@ -26,6 +26,8 @@ EVALUATION = "evaluation.json"
 """Settings that determine the rows of an evaluation, besides its instances."""
 STUDY = "study.jsonl"
 """Results of every member of a repertoire on every region, and those of a routing study."""
+STUDIES = ("routing",)
+"""What an evaluation may study besides its rows."""
 STEPS = f"{_EVALUATED}-steps.jsonl"
 """The descriptors of the steps of ``evaluate``'s rows, and the router's estimates."""
 ROUTES = "routes.json"

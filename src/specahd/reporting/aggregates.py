@@ -15,6 +15,7 @@ from statistics import fmean, stdev
 from specahd.core.errors import FileError
 from specahd.core.plain import read_bytes
 from specahd.core.program import Level, Outcome
+from specahd.core.settings import LEVELS
 from specahd.evaluation.rows import Row, mean_or_nan
 from specahd.reporting.document import Section, Table
 from specahd.runs.configuration import name_kinds
@@ -35,7 +36,6 @@ HOW_TO_READ_BOUNDS = (
     "customer's part is q / Q. No method can gain more, but for the rounding of distances."
 )
 _LABEL_COLUMNS = ("level", "problem", "source", "label", "note")
-_LEVELS = ("both", "lower", "upper")
 _NAMING = ("method", "ablation")
 """The options whose value may have another label."""
 _LIMIT = 1 << 20
@@ -64,9 +64,9 @@ def read_labels(path: Path) -> list[Label]:
         if len(line) != len(_LABEL_COLUMNS) or not all(line[:4]):
             raise FileError(f"{path}: line {number} lacks one of {', '.join(_LABEL_COLUMNS)}.")
         level, problem, source, label, note = line
-        if level not in _LEVELS:
+        if level not in LEVELS:
             raise FileError(
-                f"{path}: line {number} has the level {level}, expected {', '.join(_LEVELS)}."
+                f"{path}: line {number} has the level {level}, expected {', '.join(LEVELS)}."
             )
         if (level, problem, source) in found:
             raise FileError(f"{path}: line {number} maps {level}, {problem}, {source} again.")

@@ -142,7 +142,8 @@ _IRRELEVANT = options_with(Effect.SEED, Effect.BOUND, Effect.SPEED, Effect.ACCES
 _CLASS = "._target_"
 _CALLING = ("_partial_", "_recursive_", "_convert_")
 """Hydra's keys for calling a class; the class itself determines the result."""
-_HEAD = ("problem", "method", "llm", "budget")
+MAIN_GROUPS = ("problem", "method", "llm", "budget")
+"""The groups whose choices stand first in the name of a kind of runs."""
 _LENGTH = 100
 CONTROL = "control"
 """The group of controls, and the option of a kind that says which control it is."""
@@ -258,7 +259,7 @@ def _differences(
     """
     parts = {kind: known(kind) for kind in kinds}
     keys = {key for kind in parts for key, _ in kind.options}
-    for key in sorted(keys, key=lambda key: ("." in key, key not in _HEAD, key)):
+    for key in sorted(keys, key=lambda key: ("." in key, key not in MAIN_GROUPS, key)):
         values = {kind: kind.values([key]) for kind in parts}
         alike: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for kind, known_values in parts.items():
@@ -278,7 +279,7 @@ def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
     ordered = sorted(set(kinds))
     heads = [
         head
-        for head in _HEAD
+        for head in MAIN_GROUPS
         if head == "problem"
         or len({getattr(kind, head) for kind in ordered}) > 1
         # The names of controls tell of which method.

@@ -31,7 +31,7 @@ from specahd.core.journal import write_json
 from specahd.core.services import without_password
 from specahd.evaluation.files import row_timings_file
 from specahd.evaluation.rows import average_rows, read_seconds
-from specahd.runs.configuration import varying_options
+from specahd.runs.configuration import MAIN_GROUPS, varying_options
 from specahd.runs.files import CONFIG, POOLS, SWEEP
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
 from specahd.tracking.description import FIGURES, PAGES
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from specahd.reporting.document import Document
 
 _RESULTS_PAGE = f"{PAGES}/results.html"
-_GROUPS = ("problem", "method", "llm", "budget")
 _CHOSEN = {"hydra.mode", "hydra.sweep.dir"}
 """Hydra's options that the resume command sets itself."""
 
@@ -409,7 +408,7 @@ class _SweepRun:
         tags, name = origin_tags("sweep", self._directory), self._directory.name
         created = self._client.create_run(self._experiment, tags=tags, run_name=name)
         run: str = created.info.run_id
-        parameters = {key: asked.get(key, chosen[key]) for key in _GROUPS if key in chosen}
+        parameters = {key: asked.get(key, chosen[key]) for key in MAIN_GROUPS if key in chosen}
         parameters["jobs"] = str(_count(self._config))
         parameters["overrides"] = " ".join(without_password(word) for word in words)
         log_values(self._client, run, params=parameters)
