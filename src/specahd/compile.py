@@ -23,6 +23,7 @@ from specahd.api.programs import BY_HAND, EVOLVED
 from specahd.api.solving import solve
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
+from specahd.config.process import write_lines
 from specahd.config.targets import instantiate_group
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
@@ -135,7 +136,7 @@ def _record(problem: AnyProblem) -> str:
 
 def _report(folder: Path, text: str) -> None:
     size = sum(path.stat().st_size for path in folder.rglob("*.loop")) / 2**20
-    sys.stdout.write(f"{text}; {folder} holds {size:.0f} MiB.\n")
+    write_lines(f"{text}; {folder} holds {size:.0f} MiB.")
 
 
 def main() -> int:

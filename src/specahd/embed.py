@@ -10,6 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from specahd.config.cli import run_command
+from specahd.config.process import write_lines
 from specahd.core.extras import require
 from specahd.core.serving import ServerSettings
 
@@ -37,14 +38,14 @@ def embed(config: DictConfig) -> None:
         for folder in folders:
             with Console(stderr=True).status(f"Loading {folder.name}"):
                 encoder = models.load(folder, device, settings.trust_remote_code)
-            sys.stdout.write(
+            write_lines(
                 f"{encoder.name}: {encoder.dimension} dimensions, {encoder.max_tokens} tokens, "
-                f"{encoder.dtype} on {encoder.device}, from {folder.folder}\n"
+                f"{encoder.dtype} on {encoder.device}, from {folder.folder}"
             )
             encoders.append(encoder)
         host, port, *_ = listener.getsockname()
         address = f"[{host}]" if ":" in host else host
-        sys.stdout.write(f"Serving at http://{address}:{port}/v1; stop with Ctrl-C.\n")
+        write_lines(f"Serving at http://{address}:{port}/v1; stop with Ctrl-C.")
         sys.stdout.flush()
         service = app.make_app(encoders, settings, settings, settings.timeout)
         app.serve(service, listener, settings.connections)

@@ -10,6 +10,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from specahd.config.cli import run_command
+from specahd.config.process import write_lines
 from specahd.core.errors import FileError
 from specahd.tracking.observers import ProgressObserver
 
@@ -38,7 +39,7 @@ def fetch(config: DictConfig) -> None:
         progress.on_phase(f"files from {config.mirror}", len(lacking))
         mirror.fetch(source, folder, entries, progress.on_step)
     size = sum(entry.size for entry in entries) / 2**20
-    sys.stdout.write(f"{folder}: {len(entries)} files, {size:.1f} MiB, every hash is right.\n")
+    write_lines(f"{folder}: {len(entries)} files, {size:.1f} MiB, every hash is right.")
 
 
 def main() -> int:

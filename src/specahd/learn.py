@@ -20,11 +20,10 @@ from specahd.config import resume
 from specahd.config.cli import run_command, save_config
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
-from specahd.config.process import exit_on_interrupt
+from specahd.config.process import exit_on_interrupt, write_lines
 from specahd.config.schemas import LearnConfig, TrainConfig
 from specahd.config.targets import instantiate_group
 from specahd.config.words import own_files
-from specahd.core.display import visible
 from specahd.core.errors import JournalError, ServiceError, TransportError
 from specahd.core.folders import display_path
 from specahd.core.settings import Pools, RunOptions
@@ -49,7 +48,7 @@ def learn(config: DictConfig) -> None:
         directory = Path(options.out or Path("learned", folder.name)).absolute()
         if (directory / JOURNAL).exists():
             resume.check_same(training, directory, "out")
-        sys.stdout.write("".join(f"{visible(line)}\n" for line in describe_pools(problem, folder)))
+        write_lines(*describe_pools(problem, folder))
         sys.stdout.flush()
     observer = ProgressObserver()
     try:
@@ -70,7 +69,7 @@ def learn(config: DictConfig) -> None:
     ]
     place = f"checkpoint={display_path(directory)}"
     command = " ".join(["specahd solve today.csv", *given, place])
-    sys.stdout.write(f"{visible(verdict(rows, options.time_limit, command))}\n")
+    write_lines(verdict(rows, options.time_limit, command))
 
 
 def _train(

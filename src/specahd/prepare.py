@@ -12,8 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.api.own_pools import describe_pools, pool_folder
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
+from specahd.config.process import write_lines
 from specahd.config.targets import instantiate_group
-from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
@@ -30,19 +30,17 @@ def prepare(config: DictConfig) -> None:
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
     folder = pool_folder(problem, wanted)
     if wanted.files is not None:
-        sys.stdout.write("".join(f"{visible(line)}\n" for line in describe_pools(problem, folder)))
+        write_lines(*describe_pools(problem, folder))
         return
     texts = {}
     for pool in (*POOLS, CONFIRMATION):
         instances = pools.read_pool(problem, folder, pool)
         sizes = [instance.size for instance in instances]
-        sys.stdout.write(
-            f"{folder / pool}: {len(sizes)} instances of {min(sizes)} to {max(sizes)}\n"
-        )
+        write_lines(f"{folder / pool}: {len(sizes)} instances of {min(sizes)} to {max(sizes)}")
         paths = [folder / pool / f"{instance.name}{problem.suffix}" for instance in instances]
         texts[pool] = {path.name: path.read_text() for path in paths}
     pools.refuse_overlap(texts)
-    sys.stdout.write("No instance occurs twice, by content hash.\n")
+    write_lines("No instance occurs twice, by content hash.")
 
 
 def verify(folder: Path, problem: DictConfig) -> None:
@@ -66,16 +64,16 @@ def verify(folder: Path, problem: DictConfig) -> None:
     own = None if next(iter(chosen.values())).name in problems else chosen
     for finding in verification.verify(problems, folder, paths, progress.on_step, own):
         findings.append(finding)
-        sys.stdout.write(f"{visible(finding.sentence)}\n")
+        write_lines(finding.sentence)
     total = verification.Tally()
     for group, tally in verification.tallies(findings).items():
         total.update(tally)
         if set(tally) != {verification.Status.OTHER}:
-            sys.stdout.write(f"{visible(tally.line(group))}\n")
+            write_lines(tally.line(group))
     for finding in findings:
         if finding.status is verification.Status.KNOWN:
-            sys.stdout.write(f"known to be wrong: {visible(finding.sentence)}\n")
-    sys.stdout.write(f"{total.line('total')}\n")
+            write_lines(f"known to be wrong: {finding.sentence}")
+    write_lines(total.line("total"))
     if not total[verification.Status.READ]:
         raise FileError(f"{folder} holds no instance that can be read.")
     wrong = [finding.sentence for finding in findings if finding.wrong]

@@ -20,9 +20,9 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from specahd.config.cli import run_command, run_directory, searchpath_words
+from specahd.config.process import write_lines
 from specahd.config.reconstruction import command_of
 from specahd.config.targets import check_targets
-from specahd.core.display import visible
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
 from specahd.evaluation.files import STUDY
@@ -50,7 +50,7 @@ def report(config: DictConfig) -> None:
         with suppress(OSError):
             # Hydra creates the directory, and an audit writes nothing there.
             run_directory().rmdir()
-        sys.stdout.write(f"{audit(Path(config.audit), searchpath_words())}\n")
+        write_lines(audit(Path(config.audit), searchpath_words()))
         return
     directory = run_directory()
     if config.rows is not None:
@@ -59,8 +59,7 @@ def report(config: DictConfig) -> None:
         if document is None:
             raise FileError(f"{config.rows} has rows of one setting; a comparison needs two.")
         _write(Summary(document, {}, {}), directory)
-        said = f"{len(collected.runs)} runs of {config.rows}"
-        sys.stdout.write(visible(f"{said}: {directory / 'report.html'}") + "\n")
+        write_lines(f"{len(collected.runs)} runs of {config.rows}: {directory / 'report.html'}")
         return
     folder = Path(config.runs)
     evaluations, references = (
@@ -85,7 +84,7 @@ def report(config: DictConfig) -> None:
     summary = replace(summary, document=replace(summary.document, sections=sections))
     write_pages(folder, chosen, directory / PAGES)
     _write(summary, directory)
-    sys.stdout.write(visible(f"{len(runs)} runs of {folder}: {directory / 'report.html'}") + "\n")
+    write_lines(f"{len(runs)} runs of {folder}: {directory / 'report.html'}")
     uri = config.tracking.get("uri")
     if uri is not None:
         store = Store(uri, Path(config.tracking.artifacts), config.tracking.experiment)

@@ -18,6 +18,7 @@ from specahd import model
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command, searchpath_words
 from specahd.config.files import choices
+from specahd.config.process import write_lines
 from specahd.config.targets import check_targets
 from specahd.core.errors import UserError
 from specahd.runs.configuration import SEARCHPATH
@@ -62,21 +63,16 @@ def select(config: DictConfig) -> None:
         changed = promote_version(client, version)
     print_trainings(runs, f"{problem}: runs of {config.tracking.experiment}")
     if any("=" in run.objection for run in runs):
-        sys.stdout.write(
-            "A run with another option does not count; give that option to count such runs alone.\n"
+        write_lines(
+            "A run with another option does not count; give that option to count such runs alone."
         )
     is_now = "is" if changed else "was already"
     address = f"models:/{version.model}@{CHAMPION}"
-    for line in (
+    evaluate = f"python -m specahd.evaluate checkpoint={address} pool=validation"
+    write_lines(
         f"{address} {is_now} version {version.number}: run {chosen.id}, seed {chosen.seed}",
-        " ".join(
-            [
-                f"evaluate:   python -m specahd.evaluate checkpoint={address} pool=validation",
-                *map(shlex.quote, searchpath_words()),
-            ]
-        ),
-    ):
-        sys.stdout.write(f"{line}\n")
+        " ".join([f"evaluate:   {evaluate}", *map(shlex.quote, searchpath_words())]),
+    )
 
 
 def _options(config: DictConfig, group: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.cli import run_command
+from specahd.config.process import write_lines
 from specahd.config.resume import command_line_keys, overlay
 from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, FileError
@@ -47,8 +48,7 @@ def track(config: DictConfig) -> None:
     except UploadFailed as error:
         store = without_password(tracker.options.uri)
         raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
-    sys.stdout.write(f"{directory}: {upload.samples} programs, {run.status}\n")
-    sys.stdout.write(f"{run_directions(directory)}\n")
+    write_lines(f"{directory}: {upload.samples} programs, {run.status}", run_directions(directory))
 
 
 def _tracking(config: DictConfig, saved: RunConfiguration, path: Path) -> DictConfig:

@@ -18,11 +18,10 @@ from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.files import with_methods_of_today
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
-from specahd.config.process import exit_on_interrupt
+from specahd.config.process import exit_on_interrupt, write_lines
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep, with_sweeper
 from specahd.config.targets import instantiate_group
-from specahd.core.display import visible
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import display_path
 from specahd.core.settings import Pools
@@ -58,7 +57,7 @@ def train(config: DictConfig) -> float:
         status = found.status
         more = status is RunStatus.PARTIAL and resume.is_raised(config, directory)
         if status is not RunStatus.INTERRUPTED and not more:
-            sys.stdout.write(f"{visible(display_path(directory))} is {status} already\n")
+            write_lines(f"{display_path(directory)} is {status} already")
             return found.improvement
         repeat = True
     with nullcontext() if in_sweep() else exit_on_interrupt():

@@ -12,9 +12,9 @@ from statistics import fmean
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config.cli import run_command, run_directory
+from specahd.config.process import write_lines
 from specahd.config.schemas import TuneConfig
 from specahd.config.targets import instantiate_group
-from specahd.core.display import visible
 from specahd.core.folders import display_path
 from specahd.repair.execution import Execution
 from specahd.tracking.observers import ProgressObserver
@@ -73,7 +73,7 @@ def tune(config: DictConfig) -> None:
             f"checkpoint: {target}",
             f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
         ]
-    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
+    write_lines(*lines)
 
 
 def _percent(scores: Sequence[float]) -> str:

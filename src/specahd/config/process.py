@@ -34,6 +34,11 @@ def open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
+def write_lines(*lines: object) -> None:
+    """Write lines on standard output at once, with their control characters as escapes."""
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
+
+
 class ScreenHandler(logging.Handler):
     """Handler that shows warnings as lines on standard error, where the progress is.
 
