@@ -87,11 +87,10 @@ def train(config: DictConfig) -> float:
             error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
     observer.write_warnings()
-    from specahd.api.conclusion import describe_end
     from specahd.tracking.tables import print_summaries
 
     title = f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}"
-    print_summaries(run.summaries, title, describe_end(run))
+    print_summaries(run.summaries, title, run.closing_lines())
     return run.improvement
 
 

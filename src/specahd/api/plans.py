@@ -17,7 +17,7 @@ from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
-from specahd.core.folders import atomic_files
+from specahd.core.folders import atomic_files, display_path
 from specahd.core.journal import Record, write_json
 from specahd.core.plain import printable
 from specahd.core.program import Level, Outcome
@@ -289,6 +289,27 @@ class Training:
     def improvement(self) -> float:
         """The mean improvement on the pool that chose the checkpoint; nan if all failed."""
         return next(each.improvement for each in self.summaries if each.pool == "selection")
+
+    def closing_lines(self) -> list[str]:
+        """Return the lines below its table: why it ended early, its price, the next commands."""
+        # Imported here, since few runs print them, and pictures are slow to import.
+        from specahd.tracking.upload import run_directions
+
+        target = display_path(self.checkpoint)
+        lines = []
+        if self.stopped is not None:
+            bound = self.stopped.partition("=")[0]
+            command = f"python -m specahd.train resume={display_path(self.directory)} {bound}=…"
+            lines += [f"ended early: {self.stopped}", f"go on with: {command}"]
+        if self.spent.bill:
+            lines.append(f"paid:       {self.spent.bill}")
+        return [
+            *lines,
+            "selection chose the checkpoint; validation was never seen.",
+            f"checkpoint: {target}",
+            f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
+            *filter(None, [run_directions(self.directory)]),
+        ]
 
     def load(self, **options: Any) -> LoadedCheckpoint:
         """Load the checkpoint; options as for :func:`specahd.api.load`."""
