@@ -21,11 +21,10 @@ from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.instance_files import instance_files, public_set
 from specahd.api.own_pools import pool_folder, read_pool
 from specahd.api.problems import Source
-from specahd.config.cli import remembered_folders, run_command, run_directory
+from specahd.config.cli import remembered_folders, resumable, run_command, run_directory
 from specahd.config.files import search_folders
 from specahd.config.schemas import EvaluateConfig
 from specahd.config.targets import check_targets, instantiate_group
-from specahd.core.folders import display_path
 from specahd.repair.execution import Execution
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.registry import fetched_checkpoint
@@ -43,7 +42,7 @@ def evaluate(config: DictConfig) -> None:
         search_folders(remembered_folders(Path(place)))
         loaded = load(place, baseline=config.baseline, execution=execution, observer=progress)
     title = _title(options)
-    try:
+    with resumable():
         evaluation = evaluate_checkpoint(
             loaded,
             _instances(options, loaded),
@@ -57,11 +56,6 @@ def evaluate(config: DictConfig) -> None:
             title=title,
             observer=progress,
         )
-    except KeyboardInterrupt:
-        where = display_path(run_directory())
-        raise KeyboardInterrupt(
-            f"Interrupted; go on: the same command and hydra.run.dir={where}"
-        ) from None
     print_summaries(
         [evaluation.summary],
         f"{loaded.problem.name}: {evaluation.summary.baseline}, repaired by {config.checkpoint}",

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from omegaconf import DictConfig, OmegaConf
 
-from specahd.config.cli import run_command, run_directory
+from specahd.config.cli import resumable, run_command, run_directory
 from specahd.config.process import write_lines
 from specahd.config.schemas import TuneConfig
 from specahd.config.targets import instantiate_group
@@ -26,24 +26,18 @@ def tune(config: DictConfig) -> None:
 
     options: TuneConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # its schema
     executor = instantiate_group(config.executor, "executor")
-    out = run_directory()
-    try:
+    with resumable():
         found = tune_checkpoint(
             options.checkpoint,
             options.program,
             options.evaluations,
             options.instances,
             options.seed,
-            out,
+            run_directory(),
             options.pools,
             execution=Execution(executor, options.limits, require=options.sandbox.require),
             observer=ProgressObserver(),
         )
-    except KeyboardInterrupt:
-        where = display_path(out)
-        raise KeyboardInterrupt(
-            f"Interrupted; go on: the same command and hydra.run.dir={where}"
-        ) from None
     changed = [
         f"{before:g} to {after:g}"
         for before, after in zip(found.before, found.after, strict=True)

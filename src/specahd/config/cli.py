@@ -150,6 +150,18 @@ def run_directory() -> Path:
     return Path(HydraConfig.get().runtime.output_dir)
 
 
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Tell how the command goes on if Ctrl-C ends the block, whose results are kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        where = display_path(run_directory())
+        raise KeyboardInterrupt(
+            f"Interrupted; go on: the same command and hydra.run.dir={where}"
+        ) from None
+
+
 def resolve_config(config: DictConfig) -> dict[str, Any]:
     """Return the configuration as plain values, with the chosen groups under ``choices``.
 
