@@ -226,10 +226,10 @@ def load(
     else:
         frozen.admit(problem)
     chosen = execution or Execution(limits=FROZEN_LIMITS)
-    receiver = observer or PythonWarnings()
+    observer = observer or PythonWarnings()
     if (run := unfinished_run(place)) is not None:
-        receiver.on_warning(
+        observer.on_warning(
             f"{display_path(run)} has not ended: it may still replace this checkpoint."
         )
-    layers = chosen.inspect(receiver)
+    layers = chosen.inspect(observer)
     return LoadedCheckpoint(frozen, problem, chosen, layers, digest(place))

@@ -107,8 +107,8 @@ def train(
         raise ConfigError(f"{directory} holds a run already; name another out, or resume it.")
     if resume and not present:
         raise ConfigError(f"{directory} holds no run that could be resumed.")
-    heard = observer or PythonWarnings()
-    heard.on_prepare()
+    observer = observer or PythonWarnings()
+    observer.on_prepare()
     check_range("seed", seed, 0)
     resolved = make_problem(problem) if isinstance(problem, str) else problem
     kind = type(resolved)
@@ -136,7 +136,7 @@ def train(
         execution=execution or Execution(),
         pools=own or Pools(str(pools), pools_seed),
     )
-    return run_training(plan, directory, heard, repeat=resume, longer=resume)
+    return run_training(plan, directory, observer, repeat=resume, longer=resume)
 
 
 def load_budget(name: str, problem: Mapping[str, Any]) -> Budget:

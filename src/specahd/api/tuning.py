@@ -157,10 +157,10 @@ def tune(
         ("seed", seed, 0),
     ):
         check_integer(name, value, low)
-    heard = observer or PythonWarnings()
-    loaded = load(checkpoint, execution=execution, observer=heard)
-    work = _Work(loaded, program, seed, Path(out), heard)
-    with listening(heard.on_compile):
+    observer = observer or PythonWarnings()
+    loaded = load(checkpoint, execution=execution, observer=observer)
+    work = _Work(loaded, program, seed, Path(out), observer)
+    with listening(observer.on_compile):
         given = pools if isinstance(pools, Pools) else Pools(str(pools))
         return work.run(evaluations, instances, pool_folder(loaded.problem, given))
 
@@ -169,9 +169,14 @@ class _Work:
     """A tuning in progress."""
 
     def __init__(
-        self, loaded: LoadedCheckpoint, program: str | None, seed: int, out: Path, heard: Observer
+        self,
+        loaded: LoadedCheckpoint,
+        program: str | None,
+        seed: int,
+        out: Path,
+        observer: Observer,
     ) -> None:
-        self._loaded, self._seed, self._out, self._observer = loaded, seed, out, heard
+        self._loaded, self._seed, self._out, self._observer = loaded, seed, out, observer
         programs = {each.id: each for each in loaded.frozen.programs}
         name = loaded.frozen.upper.id if program is None else program
         if name not in programs:
