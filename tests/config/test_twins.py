@@ -101,8 +101,7 @@ CHOSEN = {
 }
 """What a file of ``conf/`` chooses otherwise than the class, by the file's name."""
 LISTS = {
-    ("solving.py", "_READ"),
-    ("words.py", "_FILES"),
+    ("words.py", "INPUTS"),
     ("words.py", "_WRITTEN"),
     ("select.py", "_OF_METHODS"),
     ("solve.py", "_SAME"),

@@ -16,7 +16,9 @@ _TAKE_A_WORD = ("--cfg", "-c", "--package", "-p", "--info", "-i")
 _SWEEPING = ("--multirun", "-m")
 _WRITTEN = ("out", "plot")
 """Options that name a file to write."""
-_FILES = ("instance", "incumbent", "matrix", "durations", "fleet", "checkpoint", *_WRITTEN)
+INPUTS = ("instance", "matrix", "durations", "fleet", "incumbent")
+"""Options that name a file to read; the last may name one that is written over."""
+_FILES = (*INPUTS, "checkpoint", *_WRITTEN)
 """Options that name a file."""
 _LIST = "ignore"
 """The option whose commas do not separate values of a sweep."""
