@@ -1,7 +1,9 @@
 """Every file of conf/ composes, and every schema refuses what it should."""
 
+import re
 from collections.abc import Iterator
 from itertools import zip_longest
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,10 @@ from specahd.config.cli import resolve_config, save_config
 from specahd.config.files import choices, groups_of, with_methods_of_today
 from specahd.config.help import describe, flat_options
 from specahd.config.schemas import SCHEMAS, register_schemas, validate
+from specahd.config.targets import taker
+from specahd.core.budget import Budget
+from specahd.core.options import stated_options
+from specahd.core.settings import CallLimits, Penalty, Settings
 
 
 def targets(node: object) -> Iterator[str]:
@@ -75,6 +81,27 @@ def test_every_option_of_every_choice_is_told_in_one_short_line():
                 assert line, (words, keys)
                 assert "=None" not in line, (words, keys)
                 assert len(line) <= 70, (words, keys)
+
+
+def test_a_line_of_help_states_no_other_range_than_the_one_that_is_checked():
+    read = (OmegaConf.to_container(OmegaConf.load(path)) for path in CONF_DIR.rglob("*.yaml"))
+    named = {target for content in read for target in targets(content)}
+    takers = [*SCHEMAS.values(), Budget, CallLimits, Penalty, Settings]
+    takers += [taker(get_object(target), partial=True) for target in sorted(named)]
+    options = [option for each in takers for option in stated_options(each).values()]
+    told = 0
+    for each in options:
+        if stated := re.search(r"at least ([\d.]+)", each.words):
+            assert float(stated[1]) == each.low, each
+            # A bound that nobody reaches need not be told.
+            assert (each.high or inf) >= 1e7, each
+            told += 1
+        if stated := re.search(r"([\d.]+) to ([\d.]+)", each.words):
+            assert (float(stated[1]), float(stated[2])) == (each.low, each.high), each
+            told += 1
+    assert told > 40
+    for each in stated_options(Settings).values():
+        assert all(choice in each.words for choice in each.choices), each
 
 
 def test_every_file_says_what_it_is():

@@ -1,6 +1,5 @@
 """What is out of range is refused where it is said, in the words of the command."""
 
-import re
 from dataclasses import fields, replace
 
 import pytest
@@ -110,15 +109,3 @@ def test_a_repertoire_is_given_to_the_upper_level_only():
 def test_workers_are_a_number_in_range(workers):
     with pytest.raises(ConfigError, match=r"^Expected executor\.workers .*got"):
         check_workers(workers)
-
-
-@pytest.mark.parametrize("options", [Budget, CallLimits, Penalty, Pools, Settings])
-def test_a_line_of_help_states_no_other_range_than_the_one_that_is_checked(options):
-    for each in fields(options):
-        if "words" in each.metadata:
-            words, (low, high, choices) = each.metadata["words"], each.metadata["range"]
-            if stated := re.search(r"at least ([\d.]+)", words):
-                assert (float(stated[1]), None) == (low, high), each.name
-            if stated := re.search(r"([\d.]+) to ([\d.]+)", words):
-                assert (float(stated[1]), float(stated[2])) == (low, high), each.name
-            assert all(choice in words for choice in choices), each.name

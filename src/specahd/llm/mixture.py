@@ -38,7 +38,7 @@ class Mixture:
         self,
         proposers: Mapping[str, Proposer],
         weights: Annotated[
-            Mapping[str, float], Option("this model's share of the requests, at least 0")
+            Mapping[str, float], Option("this model's share of the requests, at least 0", 0)
         ],
     ) -> None:
         if not proposers or set(proposers) != set(weights):

@@ -120,7 +120,7 @@ class PartEvo:
     @checked("method.policy.")
     def __init__(
         self,
-        population: Annotated[int, Option("programs that a level keeps, at least 2", 2, MOST)] = 16,
+        population: Annotated[int, Option("programs that a level keeps, 2 to 90", 2, MOST)] = 16,
         clusters: Annotated[int, Option("groups of programs that are alike, at most", 1)] = 4,
         parents: Annotated[int, Option("programs of a cluster that an operator varies", 1)] = 2,
         partners: Annotated[int, Option("other clusters that a crossover looks at", 1)] = 2,
