@@ -400,8 +400,8 @@ def test_later_rounds_train_on_what_the_system_makes_of_solutions_too(trained):
     assert run.cases["repair"] == [*POOLS["selection"], *lower, *upper, *POOLS["selection"]]
     # Every candidate of the second round is scored on both solutions of an instance.
     assert run.cases["utility"][-2 * len(upper) :] == upper * 2
-    lines = [line for line in run.samples if line["level"] == "upper" and line["round"] == 2]
-    assert all(len(line["utilities"]) == 2 * len(upper) for line in lines if "utilities" in line)
+    measured = [line for line in run.responses if line["round"] == 2 and "utilities" in line]
+    assert {len(line["utilities"]) for line in measured} == {2 * len(upper)}
 
 
 def test_what_gained_nothing_is_trained_on_once(trained):
