@@ -118,16 +118,15 @@ def _read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
 
 
 def _shape_error(file: pq.ParquetFile, columns: Mapping[str, pa.DataType], size: int) -> str:
-    """Return an error in what a file of ``size`` bytes declares, before its values are read."""
+    """Return an error in what a file of ``size`` bytes declares, empty if there is none."""
     schema, metadata = file.schema_arrow, file.metadata
     expected = list(columns) + schema.names[len(columns) :]
-    if schema.names != expected or len(set(expected)) < len(expected):
+    more = columns is _RESPONSES and len(expected) > len(columns)
+    if schema.names != expected or len(set(expected)) < len(expected) or more:
         return f"expected the columns {', '.join(columns)}"
     for name, kind in zip(schema.names, schema.types, strict=True):
         if not kind.equals(columns.get(name, pa.float64())):
             return "a column has another type"
-    if columns is _RESPONSES and len(expected) > len(columns):
-        return f"expected the columns {', '.join(columns)}"
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     chunks = [group.column(index) for group in groups for index in range(metadata.num_columns)]
     # Snappy expands a byte to at most about twenty; other codecs have no such bound.
@@ -147,7 +146,7 @@ def _shape_error(file: pq.ParquetFile, columns: Mapping[str, pa.DataType], size:
 
 
 def _content_error(name: str, column: pa.ChunkedArray) -> str:
-    """Return an error in the values of a column, None if there is none."""
+    """Return an error in the values of a column, empty if there is none."""
     if column.null_count and name != "cost_merged":
         return "a value is missing"
     if column.type == _TEXT:
