@@ -18,8 +18,7 @@ from specahd.api.own_pools import describe_pools, first_problem, pool_folder
 from specahd.api.plans import make_plan, run_training
 from specahd.config import resume
 from specahd.config.cli import run_command, save_config
-from specahd.config.models import name_models
-from specahd.config.preflight import check_training
+from specahd.config.preflight import check_training, name_models
 from specahd.config.process import exit_on_interrupt, write_lines
 from specahd.config.schemas import LearnConfig, TrainConfig
 from specahd.config.targets import instantiate_group

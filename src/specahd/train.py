@@ -16,8 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.config import CONF_DIR, resume
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.files import with_methods_of_today
-from specahd.config.models import name_models
-from specahd.config.preflight import check_training
+from specahd.config.preflight import check_training, name_models
 from specahd.config.process import exit_on_interrupt, write_lines
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep, with_sweeper

@@ -5,7 +5,7 @@ from client_setup import CANARY, serve
 from omegaconf import OmegaConf
 
 from specahd.config.files import declared_options
-from specahd.config.models import name_models
+from specahd.config.preflight import name_models
 from specahd.core.errors import ServiceError
 
 
