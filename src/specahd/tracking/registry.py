@@ -26,7 +26,7 @@ from specahd.checkpoint.manifest import digest, remove_unlisted
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.services import without_password
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.store import open_store
+from specahd.tracking.store import SELECTION, TRAININGS, open_store
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -39,7 +39,6 @@ _IDENTITY = "checkpoint_sha256"
 _RESUMED = re.compile(r"resume=([0-9a-f]{32})")
 _STORE = "tracking.uri="
 _ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/.+")
-_SELECTION = "selection/improvement"
 _FAILED = "selection/failed"
 _BASELINE = "selection/baseline_cost"
 _VALIDATION = "validation/improvement"
@@ -169,7 +168,7 @@ def remembered_option(arguments: Sequence[str], store: str, problem: str, option
         return ""
     with open_store(_named_store(arguments, store)) as client:
         experiments = [each.experiment_id for each in client.search_experiments()]
-        wanted = f"params.problem = '{problem}' and tags.kind = 'training'"
+        wanted = f"params.problem = '{problem}' and {TRAININGS}"
         runs = client.search_runs(experiments, wanted, max_results=1)
         return next((str(run.data.params.get(option, "")) for run in runs), "")
 
@@ -272,7 +271,7 @@ class TrainedRun:
     @property
     def selection(self) -> float | None:
         """Mean improvement on the selection pool."""
-        return self.measure(_SELECTION)
+        return self.measure(SELECTION)
 
     @property
     def scores(self) -> tuple[float | None, float | None]:
@@ -309,8 +308,7 @@ def ranked_trainings(
     found = client.get_experiment_by_name(experiment)
     if found is None:
         raise FileError(f"The MLflow store has no experiment {experiment!r}.")
-    # Candidates and sweeps are runs as well.
-    wanted = [f"params.problem = '{problem}'", "tags.kind = 'training'"]
+    wanted = [f"params.problem = '{problem}'", TRAININGS]
     if sweep is not None:
         wanted.append(f"tags.`mlflow.parentRunId` = '{sweep}'")
     runs = client.search_runs([found.experiment_id], " and ".join(wanted), max_results=_MOST_RUNS)
@@ -364,7 +362,7 @@ def _objection(run: "Run", settings: Mapping[str, Any]) -> str:
         return f"partial: {spent} of {budget} programs"
     if run.data.metrics.get(_FAILED, 0):
         return "failed on the selection pool"
-    if math.isnan(run.data.metrics.get(_SELECTION, math.nan)):
+    if math.isnan(run.data.metrics.get(SELECTION, math.nan)):
         return "not measured on the selection pool"
     for name, value in settings.items():
         # An option that an older run does not have is ignored.

@@ -36,6 +36,10 @@ PORT = 5000
 """The port of ``make ui``."""
 VIEW = "by-problem"
 VIEW_TAG = f"mlflow.sharedViewState.{VIEW}"
+TRAININGS = "tags.kind = 'training'"
+"""The condition of a search for trainings; candidates and sweeps are runs as well."""
+SELECTION = "selection/improvement"
+"""The metric by which trainings are compared: their mean improvement on the selection pool."""
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
 # Lengths of the longest values that MLflow accepts.
@@ -291,7 +295,7 @@ def _saved_view() -> str:
     columns = list(_PIXELS)
     state = {
         # Only trainings; sorted by creation the UI would fold them into their sweeps.
-        "searchFilter": "tags.kind = 'training'",
+        "searchFilter": TRAININGS,
         "orderByKey": f"metrics.`{_RESULTS[0]}`",
         "orderByAsc": False,
         "groupBy": {

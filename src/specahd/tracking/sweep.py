@@ -38,6 +38,7 @@ from specahd.tracking.description import FIGURES, PAGES
 from specahd.tracking.store import (
     LONGEST_TAG,
     NOTE,
+    SELECTION,
     Store,
     artifact_link,
     log_values,
@@ -90,11 +91,7 @@ class Configuration:
         for each in means.values():
             for name, value in each.items():
                 values[name].append(value)
-        chosen = {
-            name: each["selection/improvement"]
-            for name, each in means.items()
-            if "selection/improvement" in each
-        }
+        chosen = {name: each[SELECTION] for name, each in means.items() if SELECTION in each}
         return cls(
             label,
             sorted(job.seed for job in jobs),
@@ -257,9 +254,9 @@ class SweepResults:
                 *(each.improvement(pool) for pool in POOLS),
             )
         stdout_console().print(table)
-        done = [each for each in found if "selection/improvement" in each.means]
+        done = [each for each in found if SELECTION in each.means]
         if len(done) > 1:
-            best = max(done, key=lambda each: each.means["selection/improvement"])
+            best = max(done, key=lambda each: each.means[SELECTION])
             sys.stdout.write(f"best on selection: {best.label}, {best.improvement('selection')}\n")
         partial = sorted(name for each in found for name in each.partial)
         if partial:
