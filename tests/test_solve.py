@@ -22,8 +22,8 @@ from omegaconf import OmegaConf
 from commands import call, run, start
 from specahd import __main__, api
 from specahd.config import SAMPLES
-from specahd.config.solving import check_output_path, result_inputs
-from specahd.config.words import output_names, quote_files
+from specahd.config.cli import result_inputs
+from specahd.config.words import check_output_path, output_names, quote_files
 from specahd.core.errors import ConfigError, UserError
 
 ROOT = Path(__file__).parent.parent

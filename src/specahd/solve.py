@@ -18,12 +18,11 @@ from specahd.api.output_files import SolutionWriter, write_results
 from specahd.api.problems import ProblemInstance, read, under_convention, with_fleet
 from specahd.api.solutions import PICTURES, RECORD, early_endings, expect_ending
 from specahd.api.solving import solve as find
-from specahd.config.cli import run_command, run_directory, with_folders
+from specahd.config.cli import result_inputs, run_command, run_directory, with_folders
 from specahd.config.process import exit_on_interrupt
-from specahd.config.solving import check_output_path, result_inputs
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group
-from specahd.config.words import is_ending, output_names, quote_files
+from specahd.config.words import check_output_path, is_ending, output_names, quote_files
 from specahd.core.errors import ConfigError
 from specahd.core.folders import display_path, safe_file_name
 from specahd.core.interrupts import Interrupts

@@ -35,13 +35,14 @@ from specahd.config.process import (
 )
 from specahd.config.schemas import register_schemas, validate
 from specahd.config.sweeps import check_jobs
-from specahd.config.words import quote
+from specahd.config.words import INPUTS, quote
 from specahd.core.display import visible
 from specahd.core.errors import FileError, RunFailed, TransportError, UserError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, make_new_folder, write_atomically
 from specahd.core.plain import parse_yaml
 from specahd.core.services import STORE_VARIABLE
+from specahd.routing.formats.text import digest
 from specahd.runs.configuration import SEARCHPATH, RunConfiguration
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
@@ -182,6 +183,14 @@ def resolve_config(config: DictConfig) -> dict[str, Any]:
             option, _, folders = words[0].partition("=")
             plain["choices"][option] = folders
     return plain
+
+
+def result_inputs(config: DictConfig) -> dict[str, Any]:
+    """Return the inputs that determine a result: the options, and hashes of the files."""
+    options = resolve_config(config)
+    options.pop("choices", None)
+    files = {path: digest(Path(path)) for name in INPUTS if (path := config[name]) is not None}
+    return {"specahd": __version__, "options": options, "sha256": files}
 
 
 def searchpath_words(given: Iterable[str] | None = None) -> list[str]:

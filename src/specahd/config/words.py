@@ -1,10 +1,11 @@
-"""Command lines that name a file without its option."""
+"""Files in command lines: named without an option, quoted for Hydra, and safe to write."""
 
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 from hydra.core.override_parser.types import Quote, QuotedString
+from omegaconf import DictConfig
 
 from specahd.config import find_file
 from specahd.config.schemas import SolveConfig
@@ -108,3 +109,12 @@ def is_ending(name: str) -> bool:
 def quote(word: str) -> str:
     """Quote a word, so that Hydra takes it literally."""
     return QuotedString(word, Quote.single).with_quotes()
+
+
+def check_output_path(option: str, config: DictConfig, path: str) -> None:
+    """Refuse an output path in a missing folder, or over an input file."""
+    if not Path(path).absolute().parent.is_dir():
+        raise ConfigError(f"Expected {option} in a folder that is there, got {config[option]}.")
+    for name in INPUTS[:-1]:
+        if config[name] is not None and Path(config[name]).resolve() == Path(path).resolve():
+            raise ConfigError(f"Expected {option} to leave {name}={config[name]} as it is.")
