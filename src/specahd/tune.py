@@ -6,7 +6,6 @@ goes on where it broke off.
 """
 
 import sys
-from collections.abc import Sequence
 from statistics import fmean
 
 from omegaconf import DictConfig, OmegaConf
@@ -17,6 +16,7 @@ from specahd.config.schemas import TuneConfig
 from specahd.config.targets import instantiate_group
 from specahd.core.folders import display_path
 from specahd.repair.execution import Execution
+from specahd.reporting.document import format_percent
 from specahd.tracking.observers import ProgressObserver
 
 
@@ -52,9 +52,11 @@ def tune(config: DictConfig) -> None:
     else:
         for pool in found.tuned:
             gain, error = found.gain(pool)
+            shares = found.untuned[pool], found.tuned[pool]
+            before, tuned = (format_percent(fmean(each)) for each in shares)
             lines.append(
-                f"{pool} ({len(found.tuned[pool])}): {_percent(found.untuned[pool])} before, "
-                f"{_percent(found.tuned[pool])} tuned: {100 * gain:+.2f} ± {100 * error:.2f} points"
+                f"{pool} ({len(found.tuned[pool])}): {before} before, {tuned} tuned: "
+                f"{100 * gain:+.2f} ± {100 * error:.2f} points"
             )
         gain, error = found.gain("validation")
         if gain < -error:
@@ -68,10 +70,6 @@ def tune(config: DictConfig) -> None:
             f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
         ]
     write_lines(*lines)
-
-
-def _percent(scores: Sequence[float]) -> str:
-    return f"{100 * fmean(scores):+.2f}%"
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from specahd.core.display import visible
+from specahd.reporting.document import format_percent
 
 if TYPE_CHECKING:
     from specahd.evaluation.rows import PoolSummary
@@ -58,7 +59,7 @@ def _columns(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
             f"{each.baseline_cost:,.1f}" for each in summaries
         ],
         "repaired": [f"{each.cost:,.1f}" for each in summaries],
-        "improvement": [f"{100 * each.improvement:+.2f}%" for each in summaries],
+        "improvement": [format_percent(each.improvement) for each in summaries],
         "rollbacks": [f"{each.rollbacks}/{each.steps}" for each in summaries],
     }
     for name in summaries[0].references:
@@ -164,7 +165,7 @@ def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:
             visible(run.choice("method")),
             visible(run.choice("budget")),
             run.objection or "complete",
-            *("" if value is None else f"{100 * value:+.2f}%" for value in run.scores),
+            *("" if value is None else format_percent(value) for value in run.scores),
         )
     stdout_console(_WIDEST).print(table)
 
