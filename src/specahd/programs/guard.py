@@ -194,7 +194,7 @@ def _check_signature(function: ast.FunctionDef, name: str, arguments: Sequence[s
     if _parameters(function.args, function) != tuple(arguments):
         raise GuardRefusal(f"the arguments must be ({', '.join(arguments)})", function)
     if function.returns is not None:
-        raise GuardRefusal("annotations are not allowed", function)
+        raise GuardRefusal(language.REASONS[ast.AnnAssign], function)
 
 
 def _parameters(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ def _parameters(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
         raise GuardRefusal("arguments must be plain, without star, slash or default", node)
     for argument in arguments.args:
         if argument.annotation is not None:
-            raise GuardRefusal("annotations are not allowed", argument)
+            raise GuardRefusal(language.REASONS[ast.AnnAssign], argument)
     return names
 
 
@@ -217,7 +217,7 @@ def _check_body(function: ast.FunctionDef) -> None:
             kind = type(node).__name__
             raise GuardRefusal(language.REASONS.get(type(node), f"{kind} is not allowed"), node)
         if isinstance(node, ast.FunctionDef) and node is not function:
-            raise GuardRefusal("nested functions are not allowed", node)
+            raise GuardRefusal(language.RULED_OUT["nested functions"][0], node)
         if isinstance(node, ast.Constant):
             check_constant(node)
         elif isinstance(node, ast.Attribute):
@@ -236,7 +236,7 @@ def _check_body(function: ast.FunctionDef) -> None:
         elif isinstance(node, ast.GeneratorExp) and not isinstance(parents[node], ast.Call):
             raise GuardRefusal("a generator expression may only be an argument of a call", node)
         elif isinstance(node, ast.comprehension) and node.is_async:
-            raise GuardRefusal("asynchronous code is not allowed", node.target)
+            raise GuardRefusal(language.REASONS[ast.AsyncFunctionDef], node.target)
     numpy_options(nodes, bound)
 
 
@@ -268,7 +268,7 @@ def _check_name(node: ast.Name, parent: ast.AST, own: str, bound: frozenset[str]
     if isinstance(node.ctx, ast.Store):
         _check_binding(node.id, node, own)
     elif node.id == own:
-        raise GuardRefusal("recursion is not allowed", node)
+        raise GuardRefusal(language.RULED_OUT["recursion"][0], node)
     elif node.id in _MODULES:
         if not isinstance(parent, ast.Attribute):
             raise GuardRefusal(f"{node.id} may only stand before a dot", node)
