@@ -31,7 +31,6 @@ class Outcome(StrEnum):
     INVALID_OUTPUT = "invalid_output"
     EMPTY_REGIONS = "empty_regions"
     INFEASIBLE_MERGE = "infeasible_merge"
-    TRANSPORT_FAILED = "transport_failed"
 
 
 class Tier(StrEnum):
