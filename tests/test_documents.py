@@ -188,3 +188,16 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)\s#]+)", text):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_modules_that_pages_name_are_there():
+    package = ROOT / "src" / "specahd"
+    named = [
+        (page.name, name)
+        for page in (ROOT / "docs").rglob("*.md")
+        for name in re.findall(r"`(\w+/\w[\w/]*\w)(?:\.py)?`", page.read_text())
+        if (package / name.partition("/")[0]).is_dir() and "NAME" not in name
+    ]
+    assert len(named) > 50
+    for page, name in named:
+        assert (package / name).is_dir() or (package / f"{name}.py").is_file(), (page, name)
