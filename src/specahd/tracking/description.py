@@ -14,6 +14,7 @@ from specahd.core.services import without_password
 from specahd.evaluation.files import rows_file
 from specahd.evaluation.rows import average_rows, read_rows
 from specahd.reporting.family import Frozen
+from specahd.routing.pools import MANIFEST
 from specahd.runs.configuration import RunConfiguration, flatten
 from specahd.runs.files import CHECKPOINT, MACHINE, POOLS, SANDBOX, SWEEP
 from specahd.runs.reading import RunStatus
@@ -102,7 +103,7 @@ class Description:
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
         folder = self._config.pools.folder(str(self.choices["problem"]))
-        manifest = read_json(folder / "manifest.json", _LIMIT, dict[str, Any]) or {}
+        manifest = read_json(folder / MANIFEST, _LIMIT, dict[str, Any]) or {}
         pools = manifest.get("pools", {})
         tracked = dvc_hashes(Path())
         inputs = []
