@@ -282,4 +282,4 @@ def test_an_evaluation_may_make_more_passes_than_training_did(api_run, user):
 def test_passes_and_tries_out_of_range_are_refused(seeds, wrong):
     [name] = wrong
     with pytest.raises(ConfigError, match=f"^Expected {name} "):
-        api.load(seeds).repair_cases([], **wrong)
+        api.evaluate(api.load(seeds), [], **wrong)

@@ -21,8 +21,8 @@ from specahd.api.checkpoints import load
 from specahd.api.problems import ProblemInstance, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.ranges import check_choice
-from specahd.core.settings import FROZEN_LIMITS, Accept, check_workers
+from specahd.core.repair_options import RepairOptions
+from specahd.core.settings import FROZEN_LIMITS, check_workers
 from specahd.evaluation.rows import evaluation_row
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
@@ -121,8 +121,7 @@ class SpecAHDModel:
         if not len(model_input.columns):
             raise ConfigError(f"Expected columns of {', '.join(INPUTS)}, got none of them.")
         asked = {name: (params or {}).get(name) or None for name in PARAMETERS}
-        if asked["accept"] is not None:
-            check_choice("accept", asked["accept"], [policy.value for policy in Accept])
+        options = RepairOptions(asked["accept"])
         problem = checkpoint_problem(self._loaded.frozen, asked["baseline"])
         rows = [_present(entry) for entry in model_input.to_dict("records")]
         with tempfile.TemporaryDirectory() as folder:
@@ -133,7 +132,7 @@ class SpecAHDModel:
         loaded = replace(self._loaded, problem=problem)
         cases = loaded.cases(instances)
         with _FORKING:
-            solutions = loaded.repair_cases(cases, accept=asked["accept"])
+            solutions = loaded.repair_cases(cases, options)
         answers = [
             _answer(entry, solution) for entry, solution in zip(rows, solutions, strict=True)
         ]

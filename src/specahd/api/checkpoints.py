@@ -93,7 +93,7 @@ class LoadedCheckpoint:
         206.0
         """
         [case] = self.cases([instance], incumbent)
-        return self.repair_cases([case], accept=accept, passes=passes, tries=tries)[0]
+        return self.repair_cases([case], RepairOptions(accept, passes, tries))[0]
 
     def cases(
         self,
@@ -124,13 +124,10 @@ class LoadedCheckpoint:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
         return [incumbent_case(self.problem, given[0], incumbent)]
 
-    def system(
-        self, accept: str | None = None, passes: int | None = None, tries: int | None = None
-    ) -> RepairSystem:
-        """Return the checkpoint's repair system; options as in :meth:`repair`."""
-        asked = RepairOptions(accept, passes, tries)
+    def system(self, asked: RepairOptions = RepairOptions()) -> RepairSystem:  # noqa: B008  frozen
+        """Return the checkpoint's repair system, with the options of ``asked``."""
         where = single_pass(self.problem, portfolio=self.frozen.portfolio)
-        for name, value in (("passes", passes), ("tries", tries)):
+        for name, value in (("passes", asked.passes), ("tries", asked.tries)):
             if where is not None and (value or 1) > 1:
                 raise ConfigError(f"Expected {name}=1 {where}, got {value}.")
         return self.frozen.system(asked)
@@ -138,13 +135,10 @@ class LoadedCheckpoint:
     def repair_cases(
         self,
         cases: Sequence[Case],
-        *,
-        accept: str | None = None,
-        passes: int | None = None,
-        tries: int | None = None,
+        asked: RepairOptions = RepairOptions(),  # noqa: B008  frozen
     ) -> list[Repaired]:
-        """Repair solutions of several instances at once, in order; options as in :meth:`repair`."""
-        system = self.system(accept, passes, tries)
+        """Repair solutions of several instances at once, in order."""
+        system = self.system(asked)
         if not cases:
             return []
         executor = self.execution.start(self.problem, cases)

@@ -21,6 +21,7 @@ from specahd.core.folders import safe_file_name
 from specahd.core.journal import write_json
 from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
+from specahd.core.repair_options import RepairOptions
 from specahd.evaluation.files import STEPS, STUDIES, STUDY, RowFiles, row_timings_file
 from specahd.evaluation.rows import (
     PoolSummary,
@@ -241,7 +242,7 @@ def evaluate(
     """
     check_choice("study", study or STUDIES[0], STUDIES)
     loaded = checkpoint if isinstance(checkpoint, LoadedCheckpoint) else load(checkpoint)
-    system = loaded.system(accept, passes, tries)
+    system = loaded.system(RepairOptions(accept, passes, tries))
     work = _Work(
         loaded,
         system,
