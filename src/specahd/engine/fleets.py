@@ -6,8 +6,7 @@ shift. Compiled loops look the type up. Where there is none, they are compiled a
 were not there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from numba import types
 from numba.extending import overload
 
 from specahd.engine.inlined import inlined
-from specahd.routing.base import IntArray
 from specahd.routing.distances import (
     DURATIONS,
     LENGTHS,
@@ -26,32 +24,34 @@ from specahd.routing.distances import (
     TYPE_LENGTHS,
     TYPE_TIMES,
 )
-from specahd.routing.groups import separated
 from specahd.routing.kernels.distances import leg_length
 
-_CAPACITY = 0
-"""Column of the capacities in :data:`LIMITS`."""
+DRIVEN, WORKED, LEAVES, REST_DRIVEN, REST_WORKED, ENDS = range(6)
+"""Columns of :class:`Reach`'s parts."""
 
 
 class Reach(NamedTuple):
-    """The distances of ways, and of routes, where they are limited beside times.
+    """What parts of routes take, where their distance or duration is limited beside times.
 
     Parameters
     ----------
     lengths
-        Shape (n + 1, n + 1).
+        The distances of ways, shape (n + 1, n + 1).
     ends
-        Shape (types, 2, n + 1).
+        The distances from the start and to the end of each type, shape (types, 2, n + 1).
     limits
-        The longest route of each type.
-    driven
-        The distance of each route.
+        The longest distance and the longest duration of each type, shape (types, 2).
+    parts
+        For each node on a route, a row. Until service begins there: the distance, the time without
+        waiting, and the latest departure with which the stops up to there are in time. From there
+        on: the distance, the time without waiting, and the end of the route if the vehicle is there
+        as early as can be.
     """
 
     lengths: Any
     ends: Any
     limits: Any
-    driven: Any
+    parts: Any
 
 
 class Fleet(NamedTuple):
@@ -76,7 +76,7 @@ class Fleet(NamedTuple):
     offered
         The type of each position that opens a route.
     reach
-        The distances of routes; None if none are limited, or if they are the times.
+        What parts of routes take; None if the window of the depot is the only limit of routes.
     """
 
     prices: Any
@@ -98,7 +98,7 @@ def examples(arrays: Mapping[str, Any], *, reach: bool) -> dict[str, Any]:
     limited = {
         LENGTHS: np.ones((nodes, nodes)),
         TYPE_LENGTHS: np.ones((2, 2, nodes)),
-        LONGEST: np.full(2, 10.0),
+        LONGEST: np.full((2, 2), 10.0),
     }
     return {
         **arrays,
@@ -112,65 +112,22 @@ def examples(arrays: Mapping[str, Any], *, reach: bool) -> dict[str, Any]:
     }
 
 
-def begun(arrays: Mapping[str, Any], stops: IntArray) -> tuple[IntArray, Fleet]:
-    """Return the routes that get a vehicle, and their fleet, in which route r has the rth of them.
-
-    Routes that few types can serve come first, then those with large loads; each takes the cheapest
-    type of which a vehicle is left. A route without one is left out.
-
-    Parameters
-    ----------
-    stops
-        Routes with 0 between two of them.
-    """
+def fleet_of(arrays: Mapping[str, Any]) -> Fleet:
+    """Return the fleet of a block, of which no route has a vehicle yet."""
     capacities, left = arrays[LIMITS].T.copy()
-    routes = [[0, *route, 0] for route in separated(stops)]
-    prices = np.array([_prices(arrays, route) for route in routes]).reshape(-1, len(left))
-    fitting = np.isfinite(prices).sum(axis=1)
-    loads = [int(arrays["demands"][route].sum()) for route in routes]
-    kept, kinds = [], []
-    for place in sorted(range(len(routes)), key=lambda place: (fitting[place], -loads[place])):
-        found = np.where(left > 0, prices[place], np.inf)
-        kind = int(np.argmin(found))
-        if np.isfinite(found[kind]):
-            left[kind] -= 1
-            kept += routes[place][:-1]
-            kinds.append(kind)
     # As many as a state has (specahd.engine.capacitated), and a vehicle of each type more.
-    most, widest = 2 * len(arrays["demands"]) + 2048, 2 * arrays["neighbours"].shape[1] + 1
-    fleet = Fleet(
+    nodes, widest = len(arrays["demands"]), 2 * arrays["neighbours"].shape[1] + 1
+    most = 2 * nodes + 2048
+    reach = None
+    if LENGTHS in arrays:
+        parts = np.tile([0.0, 0.0, np.inf, 0.0, 0.0, -np.inf], (nodes + most, 1))
+        reach = Reach(arrays[LENGTHS], arrays[TYPE_LENGTHS], arrays[LONGEST], parts)
+    return Fleet(
         *(arrays[PRICES], arrays[TYPE_TIMES], arrays[SHIFTS], capacities, left, left.copy()),
         *(np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(1, np.int64)),
         np.zeros(widest + len(left), np.int64),
-        None,
+        reach,
     )
-    if LENGTHS in arrays:
-        lengths, ends, limits = arrays[LENGTHS], arrays[TYPE_LENGTHS], arrays[LONGEST]
-        fleet = fleet._replace(reach=Reach(lengths, ends, limits, np.zeros(most)))
-    fleet.kinds[: len(kinds)] = kinds
-    return np.array(kept[1:], np.int64), fleet
-
-
-def _prices(arrays: Mapping[str, Any], walk: Sequence[int]) -> list[float]:
-    """Return what a route costs with each type, infinite where the type cannot serve it."""
-    durations, load = arrays[DURATIONS], arrays["demands"][walk].sum()
-    ready, due, service = (arrays[f"{name}_times"] for name in ("ready", "due", "service"))
-    found = []
-    for kind, (opens, closes) in enumerate(arrays[SHIFTS].tolist()):
-        fits, time = load <= arrays[LIMITS][kind, _CAPACITY], opens
-        leaving, returning = arrays[TYPE_TIMES][kind]
-        for start, end in pairwise(walk[:-1]):
-            way = durations[start, end] if start else leaving[end]
-            time = max(time + way, ready[end])
-            fits &= time <= due[end]
-            time += service[end]
-        fits &= time + returning[walk[-2]] <= closes
-        if LENGTHS in arrays:
-            ends = arrays[TYPE_LENGTHS][kind]
-            length = arrays[LENGTHS][walk[1:-2], walk[2:-1]].sum()
-            fits &= ends[0, walk[1]] + length + ends[1, walk[-2]] <= arrays[LONGEST][kind]
-        found.append(arrays[PRICES][kind, walk[:-1], walk[1:]].sum() if fits else np.inf)
-    return found
 
 
 def by_types(plain: Any) -> Callable[[Any], Any]:

@@ -55,12 +55,12 @@ from specahd.engine.reach import (
     measure,
     measure_noted,
     reaches,
-    reaches_with,
     remains_in_reach,
     tails_reach,
 )
 from specahd.engine.roads import directed, travel_time, way
 from specahd.engine.state import State
+from specahd.engine.type_prices import price
 from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import leg_length
 
@@ -452,27 +452,15 @@ def _assign(state: Any, terminal: int, route: int) -> None:
 @njit(cache=True)
 def _price(state: Any, route: int, kind: int) -> Any:
     """Return what a route would cost with another type; infinity if that cannot serve it."""
-    nodes, own = state.nodes, state.own
-    fleet, ready, due = own.fleet, own.ready, own.due
-    leaving, returning = fleet.times[kind, 0], fleet.times[kind, 1]
-    customers = len(ready) - 1
-    terminal = customers + 1 + route
-    if state.route_loads[route] > fleet.capacities[kind]:
-        return np.inf
-    price, time, here = 0.0, fleet.shifts[kind, 0], 0
+    nodes, customers = state.nodes, len(state.own.ready) - 1
+    count, terminal = 0, customers + 1 + route
+    walk = np.empty(customers, np.int64)
     node = nodes[terminal, BEHIND]
     while node <= customers:
-        price += fleet.prices[kind, here, node]
-        way_time = leaving[node] if here == 0 else own.durations[here, node]
-        time = max(time + way_time, ready[node])
-        if time > due[node]:
-            return np.inf
-        time += own.service[node]
-        here = node
+        walk[count] = node
+        count += 1
         node = nodes[node, BEHIND]
-    if time + returning[here] > fleet.shifts[kind, 1] or not reaches_with(state, route, kind):
-        return np.inf
-    return price + fleet.prices[kind, here, 0]
+    return price(state.own, state.route_loads[route], walk[:count], kind)
 
 
 @njit(cache=True)

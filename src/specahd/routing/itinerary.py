@@ -3,6 +3,7 @@
 All values are in the units of the instance's file. ``distance`` and ``duration`` are sums of the
 legs up to a stop, so the last row of a vehicle has the totals of its route. A vehicle leaves the
 depot, or where its type starts, just in time for its first stop, with all that it will deliver.
+Where the duration of its route is limited, it leaves as late as it can without ending later.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,12 @@ from specahd.routing.base import FloatArray
 from specahd.routing.formats.vrplib import VehicleType
 from specahd.routing.geometry import distances
 from specahd.routing.labels import Labels, rounded
-from specahd.routing.vehicles.assignment import assign, depot_window
+from specahd.routing.vehicles.assignment import (
+    assign,
+    depot_window,
+    timing,
+    vehicle_types,
+)
 from specahd.routing.vehicles.fleet import left_out
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
@@ -183,8 +189,10 @@ def _times(
     """Return the times of a vehicle at each stop, in the file's unit of time."""
     windows = instance.windows
     first, *rest = legs.tolist()
-    opens = windows.ready[0] if kind is None else depot_window(instance, kind)[0]
-    arrival = max(opens + first, windows.ready[nodes[0]])
+    driven = vehicle_types(instance)[0] if kind is None else kind
+    arrival = max(depot_window(instance, driven)[0] + first, windows.ready[nodes[0]])
+    if driven.max_duration is not None:
+        arrival = timing(instance, nodes, driven)[0] + first
     leaves = (arrival - first) / unit
     found: list[Mapping[str, float]] = [
         {"start": leaves - instance.labels.loading, "departure": leaves}

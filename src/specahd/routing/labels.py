@@ -182,6 +182,10 @@ class Labels:
         """Return a point in time in the form of the file, for a sentence."""
         return str(self.times.time(value, digits))
 
+    def duration(self, value: float) -> str:
+        """Return a duration in the form of the file, for a sentence."""
+        return str(self.times.duration(value, 6))
+
     def expect_degrees(self, path: Path) -> None:
         """Check that there are degrees, which the file at ``path`` needs for its positions.
 

@@ -88,7 +88,7 @@ def test_the_search_sees_the_distances_beside_the_times():
     columns = seen.type_columns
     assert np.array_equal(columns[LENGTHS], WAYS)
     assert np.array_equal(columns[TYPE_LENGTHS], [[WAYS[0], WAYS[:, 0]]])
-    assert columns[LONGEST].tolist() == [180]
+    assert columns[LONGEST].tolist() == [[180, 700]]
     assert columns[SHIFTS].tolist() == [[0, 700]]
     assert columns[LIMITS].tolist() == [[9, 2]]
     assert np.array_equal(seen.durations, 2 * WAYS.T)
@@ -104,7 +104,7 @@ def test_open_routes_and_types_have_their_distances():
     kinds = [VAN | {"start": "home", "max_distance": 25}, VAN | {"name": "w", "max_duration": 50}]
     data = api.read("x.csv", fleet=kinds).data
     columns = reduced(data).type_columns
-    assert columns[LONGEST].tolist() == [25, np.inf]
+    assert columns[LONGEST].tolist() == [[25, np.inf], [np.inf, 50]]
     assert columns[TYPE_LENGTHS][0, 0, 1:].tolist() == data.between(4, np.arange(1, 4)).tolist()
     assert columns[TYPE_LENGTHS][:, 1, 1].tolist() == [5, 5]
     # Only the second type has a limit of its time.

@@ -268,7 +268,6 @@ def test_pyvrp_is_told_every_limit_and_price():
             {"max_duration": 11.0},
             "x: no route to one customer alone holds to max_duration, expected larger limits.",
         ),
-        (lambda: timed(instance(), 30.0), {"max_duration": 99.0}, "a window opens after the depot"),
         (lambda: replace(instance(), splits=True), {"vehicles": 2}, "Expected no vehicles for x"),
     ],
 )

@@ -10,7 +10,7 @@ import pyvrp
 
 from specahd import api
 from specahd.core.errors import ConfigError, FileError
-from specahd.routing.distances import LIMITS, PRICES, SHIFTS
+from specahd.routing.distances import LIMITS, LONGEST, PRICES, SHIFTS
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.vehicles.assignment import assign, depot_window
 from specahd.routing.vehicles.baselines import problem_data
@@ -18,6 +18,7 @@ from specahd.routing.vehicles.feasibility import check, cost
 from specahd.routing.vehicles.fleet import (
     by_type,
     left_out,
+    limits_routes,
     penalty,
     reduced,
     relaxed,
@@ -316,7 +317,10 @@ def stops(seed, size, *, timed, places=()):
     rng = np.random.default_rng(seed)
     lines = ["name,x,y,demand,ready,due,service" if timed else "name,x,y,demand"]
     for node, (x, y) in enumerate(rng.integers(0, 100, (size + 1, 2)).tolist()):
-        times = f",0,{rng.integers(150, 500) if node else 700},{5 if node else 0}" if timed else ""
+        # Of a third of the stops the window opens after the depot.
+        opens = 40 + node if node % 3 == 1 else 0
+        closes = rng.integers(150, 500) if node else 700
+        times = f",{opens},{closes},{5 if node else 0}" if timed else ""
         lines.append(f"s{node},{x},{y},{rng.integers(1, 10) if node else 0}{times}")
     for name, (x, y) in zip(places, rng.integers(0, 100, (len(places), 2)).tolist(), strict=True):
         lines.insert(3, f"{name},{x},{y}," + ",,," * timed)
@@ -346,6 +350,11 @@ FLEETS = {
         {"name": "early", "capacity": 30, "shift_end": 300, "cost_per_distance": 0.5},
         {"name": "late", "capacity": 30, "shift_start": 100, "shift_end": 600},
     ],
+    "ends with limits": [
+        {"name": "home", "capacity": 30, "start": "home", "end": "home", "max_duration": 190},
+        {"name": "away", "capacity": 30, "end": "yard", "max_duration": 230, "count": 5},
+        {"name": "plain", "capacity": 40, "fixed_cost": 400},
+    ],
     "ends": [
         {"name": "home", "capacity": 30, "start": "home", "end": "home", "cost_per_duration": 0.2},
         {"name": "away", "capacity": 30, "end": "yard", "fixed_cost": 20, "cost_per_distance": 0.9},
@@ -359,7 +368,7 @@ FLEETS = {
 def test_pyvrp_agrees_on_cost_and_feasibility(field, timed):
     if timed == (field == "max_distance") or (not timed and field == "shift"):
         return
-    places = ("home", "yard") if field == "ends" else ()
+    places = ("home", "yard") if "ends" in field else ()
     found = api.read(stops(7, 40, timed=timed, places=places), fleet=FLEETS[field])
     solved = api.solve(found, repairs=40_000, seed=1)
     assert solved.unserved == []
@@ -512,12 +521,15 @@ def test_what_does_not_fit_is_refused_by_name(options, found):
         api.read("x.csv", **{"fleet": [LARGE], **options})
 
 
-def test_a_limit_of_time_is_refused_where_a_vehicle_may_wait():
+def test_a_shift_that_begins_after_all_windows_open_makes_nobody_wait():
     late = TIMED.replace("b,0,10,2,,", "b,0,10,2,30,")
-    with pytest.raises(ConfigError, match="Expected no max_duration for x: a window opens after"):
-        read(LARGE | {"max_duration": 90}, text=late)
-    # A shift that begins later makes nobody wait.
-    assert read(LARGE | {"max_duration": 90, "shift_start": 30}, text=late).types
+    early, soon = LARGE | {"max_duration": 90}, LARGE | {"max_duration": 90, "shift_start": 30}
+    assert limits_routes(read(early, text=late))
+    assert not limits_routes(read(soon, text=late))
+    # The shift of the first has no other end than the depot's.
+    data = read(early, soon | {"name": "soon"}, text=late)
+    assert reduced(data).type_columns[SHIFTS].tolist() == [[0, 200], [30, 120]]
+    assert reduced(data).type_columns[LONGEST].tolist() == [[np.inf, 90], [np.inf, 90]]
 
 
 def test_a_tour_has_no_fleet():

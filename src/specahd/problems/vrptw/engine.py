@@ -9,6 +9,7 @@ from specahd.engine import changes, fleets, interfaces, strings, timed, timed_st
 from specahd.engine.runner import LowerProgram, UpperProgram
 from specahd.engine.searches import Search
 from specahd.engine.state import State
+from specahd.engine.type_prices import with_vehicles
 from specahd.routing.base import IntArray
 from specahd.routing.distances import DURATIONS, MATRIX, PRICES
 
@@ -30,15 +31,17 @@ class TimedSearch(Search):
                     yield fleets.examples(arrays, reach=reach), routes
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        fleet = None
+        ready, due, service = (arrays[name] for name in _TIMES)
+        durations, fleet = arrays.get(DURATIONS), None
         if PRICES in arrays:
-            stops, fleet = fleets.begun(arrays, routes[0])
-            routes = [stops]
+            fleet = fleets.fleet_of(arrays)
+            # No node is on a route yet.
+            own = timed.times_for(ready, due, service, 0, durations, fleet)
+            routes = [with_vehicles(own, arrays["demands"], routes[0])]
         state = super().state_from(arrays, routes, seed)
         if fleet is not None:
             changes.limit_routes(state, len(state.free))
-        ready, due, service = (arrays[name] for name in _TIMES)
-        return timed.timed(state, ready, due, service, arrays.get(DURATIONS), fleet)
+        return timed.timed(state, ready, due, service, durations, fleet)
 
 
 GROUPS = UpperProgram(

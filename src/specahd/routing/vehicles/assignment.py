@@ -125,11 +125,12 @@ def _measured(
     loads = summed(instance.demands[walk[:-1]])
     used = np.array([bool(route) for route in routes], float)
     # Without shifts and other places the windows of stops are kept by all types or by none.
-    plain = None, None, 0, 0
+    plain = None, None, 0, 0, None
     clocked = windows is not None and any(
-        (each.shift_start, each.shift_end, each.start, each.end) != plain for each in types
+        (each.shift_start, each.shift_end, each.start, each.end, each.max_duration) != plain
+        for each in types
     )
-    late: dict[tuple[float, ...], FloatArray] = {}
+    timings: dict[tuple[float, ...], FloatArray] = {}
     prices, wrong = np.zeros((2, count, len(types)))
     for place, kind in enumerate(types):
         ends = kind.start, kind.end
@@ -145,35 +146,45 @@ def _measured(
         prices[:, place] = kind.fixed_cost * used + kind.cost_per_distance * lengths
         prices[:, place] += kind.cost_per_duration * times
         wrong[:, place] = loads > kind.capacity
+        if clocked:
+            shift = *depot_window(instance, kind), *ends
+            if shift not in timings:
+                found = [timing(instance, route, kind) for route in routes]
+                timings[shift] = np.array(found, float).reshape(-1, 3)
+            leaves, back, late = timings[shift].T
+            times = (back - leaves) / (instance.parts * speed)
+            wrong[:, place] += late
         for values, most in ((lengths, kind.max_distance), (times, kind.max_duration)):
             if most is not None:
                 wrong[:, place] += values > most * (1 + _ROUNDING)
-        if clocked:
-            shift = *depot_window(instance, kind), *ends
-            if shift not in late:
-                late[shift] = np.array([_late(instance, route, *shift) for route in routes])
-            wrong[:, place] += late[shift]
     return prices, wrong
 
 
-def _late(
-    instance: VehicleInstance,
-    route: Sequence[int],
-    opens: float,
-    closes: float,
-    begin: int,
-    end: int,
-) -> int:
-    """Return how many stops of a route are served too late, and 1 more for a late return."""
+def timing(
+    instance: VehicleInstance, route: Sequence[int], kind: VehicleType
+) -> tuple[float, float, int]:
+    """Return the departure with which a route's duration is least, its end, and what is late.
+
+    The end is as early as can be, and the departure as late as possible with it: so much later as
+    the vehicle would wait in vain (Savelsbergh, ORSA Journal on Computing 4, 1992). What is late is
+    the number of stops that are served too late, and 1 more for a late return.
+    """
     windows = instance.windows
-    assert windows is not None  # shifts are times
-    time, late = opens, 0
-    legs = instance.lasting(np.array([begin, *route]), np.array([*route, end])).tolist()
+    assert windows is not None  # these are times
+    opens, closes = depot_window(instance, kind)
+    legs = instance.lasting(np.array([kind.start, *route]), np.array([*route, kind.end])).tolist()
+    if instance.open:
+        legs[-1] = 0.0
+    time, worked, late, leaves = opens, 0.0, 0, np.inf
     for node, leg in zip(route, legs, strict=False):
+        worked += leg
         start = max(time + leg, windows.ready[node])
         late += start > windows.due[node]
-        time = start + windows.service[node]
-    return late + int(time + (0.0 if instance.open else legs[-1]) > closes)
+        # No stop becomes late, or later.
+        leaves = min(leaves, max(start, windows.due[node]) - worked)
+        time, worked = start + windows.service[node], worked + windows.service[node]
+    back = time + legs[-1]
+    return min(leaves, back - worked - legs[-1]), back, int(late + (back > closes))
 
 
 def _limited(weights: FloatArray, counts: IntArray) -> tuple[IntArray, list[int]]:

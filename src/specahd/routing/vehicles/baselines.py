@@ -223,7 +223,7 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
             lasts = _rounded_up(stop_times(instance), parts).tolist()
             for client, service_duration in zip(clients, lasts, strict=True):
                 client.update(service_duration=service_duration)
-        vehicles["shift_duration"] = int(limit * time_unit(instance) * parts)
+        vehicles |= _duration(limit, instance, parts)
     if both and instance.max_distance is not None:
         vehicles["max_distance"] = int(instance.max_distance * instance.parts * parts)
     kinds = [vehicles]
@@ -238,6 +238,7 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
                 "profile": place,
                 "tw_early": opens,
                 "tw_late": closes,
+                **_duration(types[place].max_duration, instance, parts),
             }
             for place, ((capacity, count), opens, closes) in enumerate(
                 zip(limits.tolist(), begin.tolist(), end.tolist(), strict=True)
@@ -255,6 +256,12 @@ def problem_data(instance: VehicleInstance, distances: FloatArray) -> "solver.Pr
         distance_matrices=list(whole),
         duration_matrices=list(durations),
     )
+
+
+def _duration(limit: float | None, instance: VehicleInstance, parts: int) -> dict[str, int]:
+    """Return PyVRP's argument for the longest duration of a route, empty without one."""
+    most = None if limit is None else int(limit * time_unit(instance) * parts)
+    return {} if most is None else {"shift_duration": most}
 
 
 def _parts(*arrays: FloatArray) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from specahd.routing.base import IntArray, Violation
 from specahd.routing.formats.road_services import NO_WAY
+from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import path_length
 from specahd.routing.vehicles.assignment import Assignment, assign, depot_window
 from specahd.routing.vehicles.instance import VehicleInstance
@@ -54,8 +55,8 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
     ``late`` (service starts after the window has closed) and ``late_return`` (the vehicle is back
     after the depot has closed or its shift has ended). With limits of vehicles, ``vehicles`` (more
     routes than vehicles, or than those of the types that can serve them), ``distance`` and
-    ``duration`` (of a route, by more than rounding errors of a sum). Where the matrix lacks ways,
-    ``no_way``. Visits to nodes that are not customers count towards nothing
+    ``duration`` (of a route with the best departure; by more than rounding errors of a sum). Where
+    the matrix lacks ways, ``no_way``. Visits to nodes that are not customers count towards nothing
     else, and neither does a quantity of that kind. Routes are numbered from 1, as in solution
     files.
     """
@@ -278,22 +279,49 @@ def _distances(
 def _durations(
     instance: VehicleInstance, solution: Sequence[Sequence[int]], fleet: Assignment | None
 ) -> Iterator[Violation]:
-    """No vehicle is away longer than the limit. No window opens late, so that none waits."""
-    windows = instance.windows
-    for number, route, legs in _driven(instance, solution, fleet):
-        most = (instance if fleet is None else fleet.types[number - 1]).max_duration
+    """No vehicle is away longer than the limit, if it leaves so that it is away least."""
+    for number, route, ways in _driven(instance, solution, fleet):
+        kind = None if fleet is None else fleet.types[number - 1]
+        most = (instance if kind is None else kind).max_duration
         if most is None:
             continue
-        length = float(instance.lasting(*legs).sum()) / instance.parts
-        if windows is None:
-            time = length + instance.stop_time * len(route)
+        legs = instance.lasting(*ways).tolist()
+        if instance.windows is None:
+            time = sum(legs) / instance.parts + instance.stop_time * len(route)
         else:
-            served = float(windows.service[route].sum()) / instance.parts
-            time = (length + served) / windows.speed
+            unit = instance.parts * instance.windows.speed
+            opens = instance.windows.ready[0] if kind is None else depot_window(instance, kind)[0]
+            time = _least_duration(instance.windows, route, legs, opens) / unit
         if time > most * (1 + _ROUNDING):
-            spoken = instance.labels.time
+            spoken = instance.labels.duration
             sentence = f"{_route(number, fleet)} takes {spoken(time)}, more than {spoken(most)}."
             yield Violation("duration", sentence)
+
+
+def _least_duration(
+    windows: TimeWindows, route: Sequence[int], legs: Sequence[float], opens: float
+) -> float:
+    """Return the time from the latest departure with which a route ends as early as it can.
+
+    Parameters
+    ----------
+    legs
+        The times of the ways to each stop, and of that back unless the route is open.
+    opens
+        When the vehicle can leave.
+    """
+    time, starts = opens, []
+    for node, leg in zip(route, legs, strict=False):
+        starts.append(max(time + leg, windows.ready[node]))
+        time = starts[-1] + windows.service[node]
+    homeward = legs[len(route)] if len(legs) > len(route) else 0.0
+    end = time + homeward
+    # From the end back: each stop begins as late as it may, and where it is late no later.
+    time = end - homeward
+    stops = list(zip(route, legs, starts, strict=False))
+    for node, leg, start in reversed(stops):
+        time = min(time - windows.service[node], max(windows.due[node], start)) - leg
+    return float(end - time)
 
 
 def _driven(

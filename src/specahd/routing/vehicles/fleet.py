@@ -1,12 +1,13 @@
 """Limits and prices of vehicles, and what constructions and the engine see of them.
 
 A limit of a route is a time window of its depot: what a vehicle drives (and serves) is its time.
-Where distances are limited beside times, the engine keeps the distance of each route, as if its
-vehicle were of a type. A fixed cost is on the way: half of it to the first stop of a route and half
-from the last one to the depot. Where routes are open, the ways to the depot are 0; where there is
-no way, it is too long. So :func:`reduced` returns an instance without these fields. A solution
-costs the same there, and is feasible there if and only if it is feasible under all limits but that
-of the number of vehicles. The checker reads the fields themselves.
+Where distances are limited beside times, or durations where a vehicle may wait, the engine keeps
+the distance and the duration of each route, as if its vehicle were of a type. A fixed cost is on
+the way: half of it to the first stop of a route and half from the last one to the depot. Where
+routes are open, the ways to the depot are 0; where there is no way, it is too long. So
+:func:`reduced` returns an instance without these fields. A solution costs the same there, and is
+feasible there if and only if it is feasible under all limits but that of the number of vehicles.
+The checker reads the fields themselves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,26 +88,12 @@ def with_fleet(
             max_distance=None,
             max_duration=None,
         )
-    for each in by_type(changed):
-        _refuse_waiting(each)
     if len(unservable(changed)) == changed.size:
         what = ", ".join(limits) if not rows else "the limits of its type"
         raise ConfigError(
             f"{name}: no route to one customer alone holds to {what}, expected larger limits."
         )
     return changed
-
-
-def _refuse_waiting(instance: VehicleInstance) -> None:
-    """Refuse a limit of the time of alike vehicles that may have to wait."""
-    windows = instance.windows
-    if instance.max_duration is None or windows is None:
-        return
-    if windows.ready.max() > windows.ready[0]:
-        raise ConfigError(
-            f"Expected no max_duration for {instance.name}: a window opens after the depot, so a "
-            "vehicle may wait; the depot's own window limits routes."
-        )
 
 
 def by_type(instance: VehicleInstance) -> list[VehicleInstance]:
@@ -152,14 +139,17 @@ def unservable(instance: VehicleInstance) -> Mapping[int, str]:
 
 
 def _unservable(instance: VehicleInstance) -> Mapping[int, str]:
-    windows = _windows_within(instance, instance.max_duration)
-    found = dict(replace(instance, windows=windows).unservable)
-    if instance.max_distance is not None:
-        nodes = np.arange(1, instance.size + 1)
-        lengths = instance.between(instance.start, nodes)
-        lengths = lengths + (0.0 if instance.open else instance.between(nodes, instance.end))
-        far = nodes[lengths > instance.max_distance * instance.parts]
-        found = dict.fromkeys(far.tolist(), OUT_OF_REACH) | found
+    found, nodes = dict(instance.unservable), np.arange(1, instance.size + 1)
+    # A vehicle that serves one stop alone need not wait: it can leave later.
+    for most, unit, between, served in (
+        (instance.max_distance, instance.parts, instance.between, 0.0),
+        (instance.max_duration, time_unit(instance), instance.lasting, stop_times(instance)[1:]),
+    ):
+        if most is not None:
+            alone = between(instance.start, nodes) + served
+            alone = alone + (0.0 if instance.open else between(nodes, instance.end))
+            far = nodes[alone > most * unit]
+            found = dict.fromkeys(far.tolist(), OUT_OF_REACH) | found
     return dict(sorted(found.items()))
 
 
@@ -264,7 +254,7 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
     """
     if searches_types(instance):
         return _reduced_to_types(instance)
-    price, limit = instance.fixed_cost, instance.max_duration or instance.max_distance
+    price, limit = instance.fixed_cost, _limit_of_time(instance) or instance.max_distance
     matrix, durations, windows = instance.matrix, None, _windows_within(instance, limit)
     if instance.directed:
         matrix, durations = roads(instance)
@@ -307,7 +297,7 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
     kinds, alike, parts = vehicle_types(instance), by_type(instance), instance.parts
     own, served = np.zeros(instance.size + 1), stop_times(instance)
     distances, times = roads(instance)
-    both = limits_both(instance)
+    both, measured = limits_both(instance), limits_routes(instance)
     # A limit of distances alone is one of times where distances are the times.
     clock = distances if not both and any(each.max_distance for each in kinds) else times
     prices, ends, lengths = [], *np.zeros((2, len(kinds), 2, instance.size + 1))
@@ -327,10 +317,11 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
         paid[1:, 0] += half
         prices.append(paid)
     columns: dict[str, NDArray[Any]] = {}
-    if both:
-        most = [np.inf if each.max_distance is None else each.max_distance for each in kinds]
-        columns = {LENGTHS: distances.copy(), TYPE_LENGTHS: lengths}
-        columns[LONGEST] = parts * np.array(most, float)
+    if measured:
+        # None becomes nan.
+        most = np.array([[each.max_distance, each.max_duration] for each in kinds], float)
+        most = np.where(np.isnan(most), np.inf, most) * (parts, time_unit(instance))
+        columns = {LENGTHS: distances.copy(), TYPE_LENGTHS: lengths, LONGEST: most}
     # No route of any type takes longer.
     clock[0], clock[:, 0] = ends.max(axis=0)
     horizon = float(clock.max(axis=1).sum() + served.sum())
@@ -338,7 +329,8 @@ def _reduced_to_types(instance: VehicleInstance) -> VehicleInstance:
     clock[0], clock[:, 0] = ends.min(axis=0)
     plain = TimeWindows(own, own + horizon, served)
     shifts = [
-        _windows_within(each, each.max_duration or (None if both else each.max_distance)) or plain
+        _windows_within(each, _limit_of_time(each) or (None if both else each.max_distance))
+        or plain
         for each in alike
     ]
     windows = instance.windows or plain
@@ -381,7 +373,13 @@ def _begin_and_end(
 
 def searches_types(instance: VehicleInstance) -> bool:
     """Return whether a search keeps the type of each route, which may be the only one."""
-    return instance.types is not None or limits_both(instance)
+    return instance.types is not None or limits_routes(instance)
+
+
+def limits_routes(instance: VehicleInstance) -> bool:
+    """Return whether routes have a limit that is no window of the depot."""
+    waiting = any(each.max_duration and _may_wait(each) for each in by_type(instance))
+    return waiting or limits_both(instance)
 
 
 def limits_both(instance: VehicleInstance) -> bool:
@@ -389,6 +387,17 @@ def limits_both(instance: VehicleInstance) -> bool:
     alike = by_type(instance)
     timed = instance.windows is not None or any(each.max_duration for each in alike)
     return timed and any(each.max_distance for each in alike)
+
+
+def _may_wait(instance: VehicleInstance) -> bool:
+    """Return whether a window opens after alike vehicles can leave."""
+    windows = instance.windows
+    return windows is not None and bool(windows.ready.max() > windows.ready[0])
+
+
+def _limit_of_time(instance: VehicleInstance) -> float | None:
+    """Return the limit of the duration that is a window of the depot, since none may wait."""
+    return None if _may_wait(instance) else instance.max_duration
 
 
 def _windows_within(instance: VehicleInstance, limit: float | None) -> TimeWindows | None:
