@@ -189,7 +189,7 @@ def read(
     vehicles: int | None = None,
     fixed_cost: float = 0.0,
     max_distance: float | None = None,
-    max_duration: float | None = None,
+    max_duration: float | str | None = None,
     open: bool = False,
     prizes: Sequence[float | None] | None = None,
     fleet: Fleet | None = None,
@@ -226,8 +226,9 @@ def read(
     fixed_cost
         What each vehicle used adds to the cost.
     max_distance, max_duration
-        The longest route, and the longest time from the depot and back with service, in the file's
-        units; None: no limit, or the file's own.
+        The longest route, and the longest time from the depot and back with service and waiting,
+        in the file's units; the time also as ``8:00`` where the file has clock times or dates.
+        None: no limit, or the file's own.
     open
         Whether vehicles do not return to the depot.
     prizes

@@ -23,6 +23,7 @@ from omegaconf import (
     ListConfig,
     OmegaConf,
     StringNode,
+    UnionNode,
 )
 from omegaconf.errors import (
     ConfigAttributeError,
@@ -47,6 +48,7 @@ _KINDS: dict[type, str] = {
     FloatNode: "a number",
     BooleanNode: "true or false",
     StringNode: "text",
+    UnionNode: "a number or text",
     ListConfig: "a list",
 }
 

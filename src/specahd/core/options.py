@@ -90,8 +90,9 @@ class Option:
             if not value or not set(value) <= set(self.choices):
                 got = ", ".join(map(str, value)) or "none"
                 raise ConfigError(f"Expected {name} among {', '.join(self.choices)}, got {got}.")
-        elif self.low is not None:
-            check: Any = check_integer if int in kinds else check_number
+        elif self.low is not None and not (str in kinds and isinstance(value, str)):
+            # A text in place of a number is checked by its reader, who knows its form.
+            check: Any = check_number if float in kinds else check_integer
             check(name, value, self.low, self.high)
         elif bool in kinds and not isinstance(value, bool):
             accepted = "true, false or null" if NoneType in kinds else "true or false"

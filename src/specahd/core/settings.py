@@ -362,8 +362,8 @@ class FleetOptions:
     vehicles: int | None = option(None, "the most vehicles to use; null: no limit", 1)
     fixed_cost: float = option(0.0, "added to the cost for each vehicle used", 0, 1e9)
     max_distance: float | None = option(None, "the longest route; null: no limit", 1e-6, 1e9)
-    max_duration: float | None = option(
-        None, "the longest time of a route, with service; null: no limit", 1e-6, 1e9
+    max_duration: int | float | str | None = option(
+        None, "the longest time of a route, 28800 or 8:00; null: no limit", 1e-6, 1e9
     )
     open: bool = option(False, "whether vehicles do not return to the depot")
     fleet: str | None = option(

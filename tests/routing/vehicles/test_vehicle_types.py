@@ -433,6 +433,12 @@ def test_tiny_instances_are_solved_to_the_optimum(seed, places):
         ("name,fixed_cost\na,much\n", "line 2 holds the fixed_cost much, expected a number in"),
         ("name,cost_per_distance\na,-1\n", "line 2 holds the cost_per_distance -1, expected"),
         ("name,max_distance\na,0\n", "line 2 holds the max_distance 0, expected a number in"),
+        ("name,max_duration\na,0\n", "line 2 holds the max_duration 0, expected a number in"),
+        (
+            "name,max_duration\na,8:00\n",
+            "line 2 holds the max_duration 8:00, expected a number (hours and minutes need stops "
+            "with clock times or dates)",
+        ),
         ("name,shift_start\na,8\n", "line 2 holds the shift_start 8, expected none: x has no"),
         ("name,count\na,1,2\n", "line 2 holds 3 cells, expected 2"),
     ],
@@ -488,6 +494,53 @@ def test_shifts_are_points_in_time_of_the_table(depot, shift, begins):
     data = api.read("x.csv", fleet="fleet.csv").data
     assert data.types[0].shift_start == begins
     assert reduced(data).windows.ready[0] == begins
+
+
+@pytest.mark.parametrize(
+    ("depot", "cell", "seconds"),
+    [
+        ("08:00,18:00", "8:00", 8 * 3600),
+        ("08:00,18:00", "28800", 28800),
+        ("08:00,18:00", "08:30:30", 8.5 * 3600 + 30),
+        ("2026-12-01 08:00,2026-12-01 18:00", "08:00", 8 * 3600),
+        ("1796112000,1796115600", "0 days 00:30:00", 1800),
+        ("0,200", '"199,5"', 199.5),
+        ("08:00,18:00", "8h", "a number of seconds, or hours and minutes as 08:00"),
+        ("08:00,18:00", "08:60", "a number of seconds, or hours and minutes as 08:00"),
+        ("08:00,18:00", "00:00", "a number in [1e-09, 1e9]"),
+        ("08:00,18:00", "-3", "a number in [1e-09, 1e9]"),
+        ("0,200", "1:00", "a number (hours and minutes need stops with clock times or dates)"),
+    ],
+)
+def test_the_longest_duration_may_be_a_clock_time_where_the_stops_have_some(depot, cell, seconds):
+    Path("fleet.csv").write_text(f"name,capacity,max_duration\na,9,{cell}\n")
+    Path("x.csv").write_text(f"name,x,y,demand,ready,due\ndepot,0,0,,{depot}\na,3,4,1,,\n")
+    if isinstance(seconds, str):
+        with pytest.raises(FileError) as error:
+            api.read("x.csv", fleet="fleet.csv")
+        expected = f"fleet.csv: line 2 holds the max_duration {cell}, expected {seconds}."
+        assert str(error.value) == expected
+        return
+    assert api.read("x.csv", fleet="fleet.csv").data.types[0].max_duration == seconds
+    if '"' not in cell:
+        assert api.read("x.csv", max_duration=cell, capacity=9).data.max_duration == seconds
+
+
+@pytest.mark.parametrize(
+    ("depot", "given", "sentence"),
+    [
+        ("0,200", "8:00", "for x to be a number (hours and minutes need stops with clock times or"),
+        ("08:00,18:00", "8h", "for x to be a number of seconds, or hours and minutes as 08:00, go"),
+        ("08:00,18:00", "00:00", "in [1e-06, 1000000000.0], got 0.0"),
+        ("08:00,18:00", -3, "in [1e-06, 1000000000.0], got -3"),
+        ("08:00,18:00", True, "to be a number, got True"),
+    ],
+)
+def test_a_wrong_longest_duration_has_a_sentence(depot, given, sentence):
+    Path("x.csv").write_text(f"name,x,y,demand,ready,due\ndepot,0,0,,{depot}\na,3,4,1,,\n")
+    with pytest.raises(ConfigError) as error:
+        api.read("x.csv", max_duration=given, capacity=9)
+    assert str(error.value).startswith(f"Expected max_duration {sentence}")
 
 
 def test_empty_cells_have_the_values_of_options():

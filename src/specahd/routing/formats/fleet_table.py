@@ -15,7 +15,7 @@ from typing import Any
 from specahd.core.errors import FileError
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.rows import DecimalCommas, Row, read_rows
-from specahd.routing.formats.times import time_of
+from specahd.routing.formats.times import duration_of, expected_duration, time_of
 from specahd.routing.formats.vrplib import (
     LARGEST,
     LIMIT,
@@ -42,6 +42,7 @@ COLUMNS: Mapping[str, Range | None] = {
 }
 """The columns, and the ranges of those that hold numbers."""
 MOST_TYPES = 100
+_DURATION = "max_duration"
 
 
 def read(path: Path, text: str) -> list[Row]:
@@ -70,7 +71,8 @@ def read(path: Path, text: str) -> list[Row]:
             cells[column] = commas.read(row, column, cells[column])
         row = Row(path, row.line, cells)
         for column, accepted in numbers.items():
-            if cells[column]:
+            # The form of a duration depends on the stops.
+            if cells[column] and column != _DURATION:
                 row.number(column, accepted)
         if not cells["name"].isprintable() or not cells["name"] or cells["name"] in names:
             expected = "a name in one line, another one for each type"
@@ -100,8 +102,9 @@ def types_of(rows: Sequence[Row], data: VRPLIBData) -> tuple[VehicleType, ...]:
     Raises
     ------
     FileError
-        A shift has times of another form than the instance, or it has none. There is a start or
-        an end, and the instance is of no table of stops, or its routes are open.
+        A shift has times of another form than the instance, or it has none. A longest duration is
+        out of its range, or a clock time and the instance has none. There is a start or an end, and
+        the instance is of no table of stops, or its routes are open.
     """
     return tuple(_type_of(row, data) for row in rows)
 
@@ -123,6 +126,12 @@ def _type_of(row: Row, data: VRPLIBData) -> VehicleType:
         raise row.error(row.raw_value("shift_end"), f"at least {cells['shift_start']}")
     if cells["end"] and data.open:
         raise row.error(row.raw_value("end"), "none with open=true: vehicles stay at the last stop")
+    max_duration, times = data.max_duration, data.labels.times
+    if cells[_DURATION]:
+        max_duration = duration_of(cells[_DURATION], times)
+        if max_duration not in LIMIT:
+            known = LIMIT if max_duration == max_duration else expected_duration(times)
+            raise row.error(row.raw_value(_DURATION), str(known))
     count, capacity = number("count", None), data.capacity
     if cells["capacity"]:
         # Loads are whole parts of a unit.
@@ -135,7 +144,7 @@ def _type_of(row: Row, data: VRPLIBData) -> VehicleType:
         cost_per_distance=number("cost_per_distance", 1.0),
         cost_per_duration=number("cost_per_duration", 0.0),
         max_distance=number("max_distance", data.max_distance),
-        max_duration=number("max_duration", data.max_duration),
+        max_duration=max_duration,
         **shift,
         start=_place(row, "start", data),
         end=_place(row, "end", data),

@@ -117,6 +117,22 @@ def time_of(row: Row, column: str, form: TimeForm, latest: float) -> float:
     return _number(row, column, Range(0, latest))
 
 
+def duration_of(word: str, form: TimeForm) -> float:
+    """Return a duration in the unit of an instance: a number, or a clock time; nan if it is none.
+
+    Clock times are durations where that unit is known to be a second.
+    """
+    number = number_of(word)
+    return _clock_seconds(word) if isnan(number) and form.seconds else number
+
+
+def expected_duration(form: TimeForm) -> str:
+    """Return what is expected instead of a duration, for a message."""
+    if form.seconds:
+        return "a number of seconds, or hours and minutes as 08:00"
+    return "a number (hours and minutes need stops with clock times or dates)"
+
+
 def _dates(
     rows: Sequence[Row], first: Row, shown: re.Match[str], latest: float, before: float
 ) -> Times:
@@ -232,14 +248,19 @@ def _clock(row: Row, column: str, latest: float) -> float:
         return nan
     if word == "0":
         return 0.0
-    parts = _CLOCK.fullmatch(word)
-    seconds = nan
-    if parts is not None:
-        days, hours, minutes, rest = (float(part or 0) for part in parts.groups())
-        seconds = 86_400 * days + 3600 * hours + 60 * minutes + rest
+    seconds = _clock_seconds(word)
     if not seconds <= latest:
         expected = f"a clock time as in other cells: {_CLOCKS}"
         if column == "service":
             expected = "a clock time as its duration: 00:05 for five minutes"
         raise row.error(row.raw_value(column), expected)
     return seconds
+
+
+def _clock_seconds(word: str) -> float:
+    """Return the seconds of a clock time, nan if it is none."""
+    parts = _CLOCK.fullmatch(word)
+    if parts is None:
+        return nan
+    days, hours, minutes, rest = (float(part or 0) for part in parts.groups())
+    return 86_400 * days + 3600 * hours + 60 * minutes + rest

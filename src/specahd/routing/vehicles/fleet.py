@@ -12,6 +12,7 @@ The checker reads the fields themselves.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from specahd.routing.distances import (
 from specahd.routing.formats import fleet_table
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.formats.rows import Row
+from specahd.routing.formats.times import duration_of, expected_duration
 from specahd.routing.formats.vrplib import PRIZE, TimeWindows, VehicleType
 from specahd.routing.vehicles.assignment import least_costs, vehicle_types
 from specahd.routing.vehicles.instance import OUT_OF_REACH, VehicleInstance
@@ -65,6 +67,12 @@ def with_fleet(
     name = instance.name
     if instance.splits and (given := [each for each in options.given if each != "fixed_cost"]):
         raise ConfigError(f"Expected no {given[0]} for {name}, whose deliveries are split.")
+    if isinstance(text := options.max_duration, str):
+        most = duration_of(text, instance.labels.times)
+        if isnan(most):
+            expected = expected_duration(instance.labels.times)
+            raise ConfigError(f"Expected max_duration for {name} to be {expected}, got {text!r}.")
+        options = replace(options, max_duration=most)
     limits = {
         each: getattr(options, each)
         for each in ("max_distance", "max_duration")
