@@ -78,7 +78,9 @@ def test_a_stop_that_is_too_far_is_out_of_reach_whatever_the_time():
     assert unservable(replace(data, demands=np.array([0, 1, 99]))) == {2: "too heavy"}
     near = read(fleet=[VAN | {"max_distance": 19}, VAN | {"name": "slow", "max_duration": 18}])
     assert unservable(near) == {2: OUT_OF_REACH, 3: OUT_OF_REACH}
-    with pytest.raises(ConfigError, match="no route to one customer alone holds to max_distance"):
+    with pytest.raises(
+        ConfigError, match="no route to one customer alone holds to max_distance of 9"
+    ):
         read(TIMED, capacity=9, max_distance=9)
 
 

@@ -261,12 +261,12 @@ def test_pyvrp_is_told_every_limit_and_price():
         (
             instance,
             {"max_distance": 9.0},
-            "x: no route to one customer alone holds to max_distance, expected larger limits.",
+            "x: no route to one customer alone holds to max_distance of 9, expected larger limits.",
         ),
         (
             lambda: timed(instance()),
             {"max_duration": 11.0},
-            "x: no route to one customer alone holds to max_duration, expected larger limits.",
+            "x: no route to one customer alone holds to max_duration of 11, expected larger",
         ),
         (lambda: replace(instance(), splits=True), {"vehicles": 2}, "Expected no vehicles for x"),
     ],

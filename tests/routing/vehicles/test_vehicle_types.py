@@ -1,5 +1,6 @@
 """Types of vehicles: the checker by hand, the assignment by enumeration, PyVRP's second opinion."""
 
+import warnings
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 import pyvrp
 
 from specahd import api
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import ConfigError, FileError, FileWarning
 from specahd.routing.distances import LIMITS, LONGEST, PRICES, SHIFTS
 from specahd.routing.formats.road_services import NO_WAY
 from specahd.routing.vehicles.assignment import assign, depot_window
@@ -583,6 +584,15 @@ def test_a_shift_that_begins_after_all_windows_open_makes_nobody_wait():
     data = read(early, soon | {"name": "soon"}, text=late)
     assert reduced(data).type_columns[SHIFTS].tolist() == [[0, 200], [30, 120]]
     assert reduced(data).type_columns[LONGEST].tolist() == [[np.inf, 90], [np.inf, 90]]
+
+
+@pytest.mark.parametrize("limits", [{"max_duration": 8.5}, {"max_distance": 9}, {"capacity": 0.5}])
+def test_a_type_that_can_serve_no_stop_gets_a_warning(limits):
+    said = "x: no vehicle of the type 'van' can serve a stop within its capacity, shift and limits."
+    with pytest.warns(FileWarning, match=f"^{said}$"):
+        read({"name": "van", "capacity": 6} | limits, LARGE)
+    with warnings.catch_warnings(action="error"):
+        read(SMALL, LARGE | {"max_duration": 20})
 
 
 def test_a_tour_has_no_fleet():

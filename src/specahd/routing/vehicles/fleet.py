@@ -10,6 +10,7 @@ feasible there if and only if it is feasible under all limits but that of the nu
 The checker reads the fields themselves.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, FileWarning
 from specahd.core.settings import FleetOptions
 from specahd.routing.base import FloatArray
 from specahd.routing.distances import (
@@ -97,10 +98,22 @@ def with_fleet(
             max_duration=None,
         )
     if len(unservable(changed)) == changed.size:
-        what = ", ".join(limits) if not rows else "the limits of its type"
+        told = {"max_duration": changed.labels.duration}
+        stated = [
+            f"{each} of {told.get(each, '{:g}'.format)(most)}" for each, most in limits.items()
+        ]
+        what = "the limits of its type" if rows else " and ".join(stated)
         raise ConfigError(
             f"{name}: no route to one customer alone holds to {what}, expected larger limits."
         )
+    for kind, alike in zip(changed.types or (), by_type(changed), strict=False):
+        if len(_unservable(alike)) == changed.size:
+            warnings.warn(
+                f"{name}: no vehicle of the type {kind.name[:40]!r} can serve a stop within its "
+                "capacity, shift and limits.",
+                FileWarning,
+                stacklevel=2,
+            )
     return changed
 
 
