@@ -19,8 +19,6 @@ from specahd.routing.vehicles.fleet import relaxed
 from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.solve import main as command
 
-HOURS = 3600
-
 
 @pytest.fixture(scope="module")
 def stops(tmp_path_factory):

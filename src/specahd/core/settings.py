@@ -285,7 +285,7 @@ class CallLimits:
     candidate: float = option(120.0, "CPU seconds of a lower program in one round", 0.001, 1e6)
     instance: float | None = option(
         None,
-        "CPU seconds of all programs on an instance, ending its passes; null: any",
+        "CPU seconds of programs on an instance in passes; null: any",
         0.001,
         1e6,
         newer=True,

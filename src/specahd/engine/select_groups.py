@@ -308,7 +308,7 @@ def contract(
     runner
         The engine of the problem.
     words
-        The replacements of words for a problem without routes (:func:`said`).
+        The replacements of words for a problem without routes (:func:`substitute_terms`).
     vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """

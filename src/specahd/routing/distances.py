@@ -36,8 +36,9 @@ TYPE_TIMES = "type_times"
 """Name of the array of times from the start of each type to each node, and from each node to its
 end, in an array of the shape (types, 2, n + 1)."""
 LENGTHS, TYPE_LENGTHS, LONGEST = "lengths", "type_lengths", "longest_routes"
-"""Names of the arrays of distances where they are limited beside times: of all ways, of those from
-the start and to the end of each type, as :data:`TYPE_TIMES`, and of the longest route of a type."""
+"""Names of the arrays where routes are limited beside windows: distances of all ways, those from
+the start and to the end of each type, as :data:`TYPE_TIMES`, and the longest distance and duration
+of a route of each type, of the shape (types, 2)."""
 DIRECTED = "directed_neighbours"
 """Name of the array with the nearest nodes in each direction, of a tour on directed ways."""
 
