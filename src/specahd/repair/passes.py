@@ -140,7 +140,7 @@ class _Passes:
     system: RepairSystem
     rebuild: Rebuild
     watch: _Stopwatch
-    seconds: float
+    seconds: float = inf
     """CPU seconds that programs may still use."""
     tried: set[Hashable] = field(default_factory=set)
 
