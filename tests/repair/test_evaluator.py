@@ -154,14 +154,19 @@ def test_a_small_region_has_less_time(cases, tasks):
         made.close()
 
 
-def test_an_instance_has_seconds_of_its_own(cases, tasks):
-    system = replace(frozen(tasks, SEEDS[Level.LOWER]), accept=Accept.IMPROVING, passes=8)
+def test_an_instance_has_seconds_of_its_own(evaluator, cases, tasks):
+    one = upper("return [list(route)[:12] for route in routes[:4]]")
+    other = replace(upper("return [[x for r in routes for x in r[-6:]][:max_size]]"), id="f")
+    slow = lower("for _ in range(100_000):\n        pass\n    return int(unvisited_nodes[-1])")
+    system = replace(frozen(tasks, slow), accept=Accept.FEASIBLE, passes=3)
     made = Evaluator(PROBLEM, cases, share_arrays(PROBLEM, cases), CallLimits(instance=0.001))
     try:
-        repair = made.repair([SEEDS[Level.UPPER]], system, 0)
-        assert (repair.outcome, repair.passes) == (Outcome.OK, 1)
+        repair = made.repair([one, other], system, 0)
     finally:
         made.close()
+    # One rebuild takes longer than a millisecond.
+    assert (repair.outcome, repair.passes, len(repair.steps)) == (Outcome.OK, 1, 1)
+    assert evaluator.repair([one, other], system, 0).passes > 1
 
 
 def test_a_program_ends_after_three_timeouts_in_a_row(evaluator, tasks):
