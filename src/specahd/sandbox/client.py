@@ -186,7 +186,7 @@ class SandboxClient:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         deadline, stopped = time.monotonic() + self._patience, 0
-        used = begun = self._activity()[1]
+        begun: float | None = None
         while not (end := self._received.find(b"\n") + 1):
             if poll.poll(1000 * _LOOK_SECONDS):
                 data = self._control.recv(_CHUNK)
@@ -194,12 +194,14 @@ class SandboxClient:
                     raise ConnectionError
                 self._received += data
                 continue
-            state, now = self._activity()
+            state, worked = self._activity()
             stopped = stopped + 1 if state in _STOPPED else 0
-            if now > used:
+            if begun is None:
+                begun = before = worked
+            if worked > before:
                 # On a busy machine it may wait long for its turn.
-                used, deadline = now, time.monotonic() + self._patience
-            silent = time.monotonic() > deadline or used - begun > self._patience
+                before, deadline = worked, time.monotonic() + self._patience
+            silent = time.monotonic() > deadline or worked - begun > self._patience
             if stopped == _LOOKS or silent:
                 raise TimeoutError
         line = bytes(self._received[:end])
