@@ -191,11 +191,13 @@ def verdict(rows: Sequence[Record], time_limit: float, command: str) -> str:
 
     found = against(LEARNED)
     by_hand = {row["programs"] for row in rows if row["solver"] == PRESENT} == {BY_HAND}
-    beside, solved = "", costs.get(PYVRP, {}).keys() & costs[PRESENT].keys()
-    if solved:
-        beside = f", PyVRP {_percent(against(PYVRP).mean)}"
-    if len(solved) < len(costs[PRESENT]) and any(row["solver"] == PYVRP for row in rows):
-        beside += f" on {len(solved)} of them" if solved else ", PyVRP without feasible routes"
+    beside = ""
+    if PYVRP in costs:
+        solved = len(costs[PYVRP])
+        some = f" on {solved} of them" if solved < len(costs[PRESENT]) else ""
+        beside = f", PyVRP {_percent(against(PYVRP).mean)}{some}"
+    elif any(row["solver"] == PYVRP for row in rows):
+        beside = ", PyVRP without feasible routes"
     others = "those by hand" if by_hand else "those that come with specahd"
     told = (
         f"On {len(costs[LEARNED])} days that were not seen, at {time_limit:g} s, the learned "

@@ -119,7 +119,8 @@ def repair_case(
     rebuild
         Calls members of the repertoire, by index, with a region's inputs and number of nodes.
     seconds
-        CPU seconds of programs after which no further program is called.
+        CPU seconds of programs after which no further program is called; in a portfolio, of its
+        members together, in their order.
 
     Returns
     -------

@@ -93,7 +93,8 @@ class Repair:
     passes
         Number of passes made.
     skipped
-        Number of valid regions that were not tried again.
+        Number of valid regions that were not tried, since they were before on the same routes, or
+        since the seconds of the programs were over.
     """
 
     outcome: Outcome

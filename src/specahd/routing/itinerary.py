@@ -16,12 +16,7 @@ from specahd.routing.base import FloatArray
 from specahd.routing.formats.vrplib import VehicleType
 from specahd.routing.geometry import distances
 from specahd.routing.labels import Labels, rounded
-from specahd.routing.vehicles.assignment import (
-    assign,
-    depot_window,
-    timing,
-    vehicle_types,
-)
+from specahd.routing.vehicles.assignment import assign, depot_window, timing, vehicle_types
 from specahd.routing.vehicles.fleet import left_out
 
 Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
@@ -189,10 +184,10 @@ def _times(
     """Return the times of a vehicle at each stop, in the file's unit of time."""
     windows = instance.windows
     first, *rest = legs.tolist()
-    driven = vehicle_types(instance)[0] if kind is None else kind
-    arrival = max(depot_window(instance, driven)[0] + first, windows.ready[nodes[0]])
-    if driven.max_duration is not None:
-        arrival = timing(instance, nodes, driven)[0] + first
+    kind = kind or vehicle_types(instance)[0]
+    arrival = max(depot_window(instance, kind)[0] + first, windows.ready[nodes[0]])
+    if kind.max_duration is not None:
+        arrival = timing(instance, nodes, kind)[0] + first
     leaves = (arrival - first) / unit
     found: list[Mapping[str, float]] = [
         {"start": leaves - instance.labels.loading, "departure": leaves}
