@@ -82,6 +82,29 @@ def test_solutions_hold_by_both_checkers(roads, table, names, options):
     assert api.solve(found, repairs=40_000, seed=1).data == solved.data
 
 
+@pytest.mark.parametrize("name", ["metres.npy", "answer.json"])
+@pytest.mark.parametrize("options", [{}, {"open": True, "fixed_cost": 300.0}, {"vehicles": 0}])
+def test_split_deliveries_hold_by_both_checkers(roads, name, options):
+    """PyVRP is told each delivery as a stop of its own."""
+    demand = int(read(roads, "plain", name).data.demands.sum())
+    least = {each: -(-demand // 20) for each in options if each == "vehicles"}
+    found = read(roads, "plain", name, split=True, **(options | least))
+    assert found.problem.name == "sdvrp"
+    solved = api.solve(found, repairs=40_000, seed=1)
+    assert found.problem.check(found.data, solved.data) == ()
+    assert solved.search.failure == ""
+    assert solved.cost < solved.incumbent_cost
+    assert len(solved.data) <= least.get("vehicles", 50)
+    assert api.solve(found, repairs=40_000, seed=1).data == solved.data
+    given = [delivery for route in solved.data for delivery in route]
+    demands = found.data.demands
+    parts = [demands[node] if part is None else part for node, part in given]
+    pieces = found.data.at([0, *(node for node, _ in given)], np.array([0, *parts]))
+    numbers = iter(range(1, len(given) + 1))
+    routes = [[next(numbers) for _ in route] for route in solved.data]
+    assert second_opinion(pieces, routes) == pytest.approx(solved.cost, rel=1e-12)
+
+
 def test_the_baseline_of_pyvrp_takes_them_too(roads):
     found = read(roads, "timed", "answer.json", open=True)
     solution = found.problem.baseline(found.data, "pyvrp")

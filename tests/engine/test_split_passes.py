@@ -1,17 +1,49 @@
 """Passes over split deliveries: all is delivered at every step, and costs are exact."""
 
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
 from cases import Place, place_of, split
 
-from specahd.engine import changes, deliveries, links
+from specahd.engine import blocks, changes, deliveries, links
 from specahd.engine.state import instance_for
 from specahd.problems.sdvrp.problem import SDVRP
+from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.fleet import reduced
 from specahd.routing.vehicles.instance import VehicleInstance
 
 PROBLEM = SDVRP(baseline="nearest")
+FIELDS = ["plain", "directed", "open", "vehicles", "directed, vehicles"]
+"""Optional fields with which the passes are run."""
+
+
+def with_fields(instance, fields):
+    """Return what a search sees of an instance with fields: ways of drawn lengths, few vehicles."""
+    if "directed" in fields or "open" in fields:
+        factors = np.random.default_rng(8).uniform(0.7, 1.4, (instance.size + 1,) * 2)
+        nodes = np.arange(instance.size + 1)
+        matrix = np.round(factors * instance.between(nodes[:, None], nodes))
+        # No way is longer than one over another node (Floyd 1962).
+        for over in nodes:
+            matrix = np.minimum(matrix, matrix[:, [over]] + matrix[over])
+        instance = replace(instance, matrix=matrix, convention=Convention.EXPLICIT)
+    if "vehicles" in fields:
+        least = -(-int(instance.demands.sum()) // instance.capacity)
+        instance = replace(instance, fleet=least)
+    return reduced(replace(instance, open="open" in fields))
+
+
+def place_with(instance, fields):
+    """Return a place that begins with the nearest neighbour construction."""
+    seen = with_fields(instance, fields)
+    shapes = blocks.layout(PROBLEM, seen)
+    block = {name: np.zeros(shape, kind) for name, (kind, shape) in shapes.items()}
+    blocks.fill(PROBLEM, seen, block)
+    for array in block.values():
+        array.flags.writeable = False
+    return Place(PROBLEM, seen, PROBLEM.baseline(seen), block)
 
 
 def optimum(instance, block):
@@ -31,7 +63,7 @@ def optimum(instance, block):
     ]
     return min(
         sum(lengths[route] for route in routes)
-        for count in range(1, instance.size + 1)
+        for count in range(1, (instance.fleet or instance.size) + 1)
         for routes in combinations_with_replacement(range(len(sets)), count)
         if all(
             sum(bool(sets[route] & some) for route in routes) >= need
@@ -40,17 +72,19 @@ def optimum(instance, block):
     )
 
 
+@pytest.mark.parametrize("fields", FIELDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_tiny_instances_are_solved_to_the_optimum(seed):
-    place = Place(PROBLEM, split(seed, 4, (4, 10), 10))
+def test_tiny_instances_are_solved_to_the_optimum(seed, fields):
+    place = place_with(split(seed, 4, (4, 10), 10), fields)
     report, found = place.slice(temperature=300.0, groups=1)
     assert place.matches_the_checker(report, found)
     assert report.best == optimum(place.instance, place.block)
 
 
-def test_the_state_is_what_was_counted():
+@pytest.mark.parametrize("fields", FIELDS)
+def test_the_state_is_what_was_counted(fields):
     """After annealing, hot to the end: lists, loads, deliveries and what upper programs see."""
-    place = place_of("sdvrp")
+    place = place_with(place_of("sdvrp").instance, fields)
     place.slice(temperature=2000.0)
     search, instance = place.search, place.instance
     state = search._state
@@ -81,7 +115,11 @@ def test_the_state_is_what_was_counted():
     ).all()
     assert state.route_loads.max() <= instance.capacity
     free = state.free[: state.integers[changes.FREE]].tolist()
-    assert sorted([*free, *set(routes.tolist())]) == list(range(len(state.route_loads)))
+    driven = [*free, *set(routes.tolist())]
+    if instance.fleet is None:
+        assert sorted(driven) == list(range(len(state.route_loads)))
+    else:
+        assert len(set(driven)) == len(driven) == instance.fleet - len(search._direct)
     both = np.array([*used, *range(last + 1, len(nodes))])
     behind = nodes[both, links.BEHIND]
     assert (nodes[behind, links.BEFORE] == both).all()

@@ -33,8 +33,9 @@ from specahd.engine.programs import (
     REST,
     position_call,
 )
+from specahd.engine.roads import way
 from specahd.engine.state import MAX_SIZE, Instance, State
-from specahd.routing.base import IntArray
+from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.kernels.distances import leg_length
 
 choose_groups = capacitated.choose_groups
@@ -60,6 +61,8 @@ class Parts(NamedTuple):
         Working memory, an integer for every route.
     best_owners, best_quantities
         ``owners`` and ``quantities`` of the best solution.
+    durations
+        None unless ways differ from ways back (:mod:`specahd.engine.roads`).
     """
 
     owners: Any
@@ -71,15 +74,24 @@ class Parts(NamedTuple):
     slots: Any
     best_owners: Any
     best_quantities: Any
+    durations: Any
 
 
-def state_for(stops: IntArray, given: IntArray, instance: Instance, seed: int) -> State:
+def state_for(
+    stops: IntArray,
+    given: IntArray,
+    instance: Instance,
+    seed: int,
+    durations: FloatArray | None = None,
+) -> State:
     """Return the state that begins at a solution.
 
     Parameters
     ----------
     stops, given
         A feasible solution: customers, 0 between two routes, and the quantity of each delivery.
+    durations
+        As in :class:`Parts`.
 
     Raises
     ------
@@ -115,7 +127,7 @@ def state_for(stops: IntArray, given: IntArray, instance: Instance, seed: int) -
     spare[:left] = np.arange(most, len(used), -1)
     own = Parts(
         *(owners, quantities, heads, more, spare, np.array([left])),
-        *(np.zeros(count, np.int64), owners.copy(), quantities.copy()),
+        *(np.zeros(count, np.int64), owners.copy(), quantities.copy(), durations),
     )
     numbered = stops.copy()
     numbered[visited] = used
@@ -192,15 +204,17 @@ def find_positions(
         instance.neighbour_distances,
     )
     found, before = scratch.found, scratch.before
-    if state.integers[FREE] == 0 or own.left[0] == 0:
+    if own.left[0] == 0:
         return 0
     capacity = instance.capacity
     depot_distance = instance.depot_distances[customer]
+    home = way(own, distances, 0, customer, 0, depot_distance)
     deliveries = len(more) - 1
     count = 0
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
-        near_distance = neighbour_distances[customer, place]
+        from_near = way(own, distances, 0, near, customer, neighbour_distances[customer, place])
+        to_near = way(own, distances, 0, customer, near, neighbour_distances[customer, place])
         node = heads[near]
         while node != 0:
             route = nodes[node, ROUTE]
@@ -208,20 +222,18 @@ def find_positions(
             if room > 0:
                 behind = nodes[node, BEHIND]
                 distance_behind = (
-                    depot_distance
-                    if behind > deliveries
-                    else leg_length(distances, customer, owners[behind])
+                    home if behind > deliveries else leg_length(distances, customer, owners[behind])
                 )
                 ahead = node
-                distance_before = near_distance
-                detour = near_distance + distance_behind - edges[node, BEHIND]
+                distance_before = from_near
+                detour = from_near + distance_behind - edges[node, BEHIND]
                 first = nodes[node, BEFORE]
                 if first > deliveries:
-                    detour_before = depot_distance + near_distance - edges[node, BEFORE]
+                    detour_before = depot_distance + to_near - edges[node, BEFORE]
                     if detour_before < detour:
                         ahead = first
                         distance_before = depot_distance
-                        distance_behind = near_distance
+                        distance_behind = to_near
                         detour = detour_before
                 slot = slots[route]
                 if slot >= count or nodes[before[slot], ROUTE] != route:
@@ -242,10 +254,12 @@ def find_positions(
                     found[QUANTITY, slot] = quantity
                     before[slot] = ahead
             node = more[node]
+    if state.integers[FREE] == 0:
+        return count
     quantity = min(capacity, wanted)
-    found[DETOUR, count] = depot_distance + depot_distance
+    found[DETOUR, count] = depot_distance + home
     found[DISTANCE_BEFORE, count] = depot_distance
-    found[DISTANCE_BEHIND, count] = depot_distance
+    found[DISTANCE_BEHIND, count] = home
     found[REST, count] = capacity - quantity
     found[QUANTITY, count] = quantity
     before[count] = capacitated.free_terminal(state)

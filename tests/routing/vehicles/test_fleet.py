@@ -268,7 +268,16 @@ def test_pyvrp_is_told_every_limit_and_price():
             {"max_duration": 11.0},
             "x: no route to one customer alone holds to max_duration of 11, expected larger",
         ),
-        (lambda: replace(instance(), splits=True), {"vehicles": 2}, "Expected no vehicles for x"),
+        (
+            lambda: replace(instance(), splits=True),
+            {"max_distance": 99.0},
+            "Expected no max_distance for x, whose deliveries are split",
+        ),
+        (
+            lambda: replace(instance(), splits=True, capacity=2),
+            {"vehicles": 1},
+            "Expected at least 2 vehicles for x, whose demands fill so many, got 1",
+        ),
     ],
 )
 def test_what_cannot_hold_is_refused_by_name(make, options, sentence):

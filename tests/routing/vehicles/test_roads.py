@@ -189,16 +189,9 @@ def test_a_full_matrix_is_read_row_by_row(tmp_path):
         share_arrays(found.problem, [case])
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "rest", "who"),
-    [
-        ("TSP", "", "", "TYPE : TSP, or TYPE : ATSP"),
-        ("SDVRP", "CAPACITY : 3\n", DEMANDS, "split deliveries"),
-    ],
-)
-def test_problems_without_directed_ways_refuse_them(tmp_path, kind, fields, rest, who):
-    path = tmp_path / "x.vrp"
-    path.write_text(FULL.format(kind, fields, rest))
-    sentence = f"from stop 1 to stop 2 is 10, expected 1 as the way back for {who}"
+def test_a_tour_of_equal_ways_refuses_others(tmp_path):
+    path = tmp_path / "x.tsp"
+    path.write_text(FULL.format("TSP", "", ""))
+    sentence = "from stop 1 to stop 2 is 10, expected 1 as the way back for TYPE : TSP, or"
     with pytest.raises(FileError, match=sentence):
         api.read(path)

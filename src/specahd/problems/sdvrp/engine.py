@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from specahd.engine import deliveries, interfaces, route_ends, strings
+from specahd.engine import changes, deliveries, interfaces, route_ends, strings
 from specahd.engine.runner import LowerProgram, UpperProgram
-from specahd.engine.searches import Search
+from specahd.engine.searches import FLEET, Search
 from specahd.engine.state import DEMANDS, State
 from specahd.routing.base import IntArray
+from specahd.routing.distances import DURATIONS, MATRIX
 
 
 class SplitSearch(Search):
@@ -20,7 +21,10 @@ class SplitSearch(Search):
     @staticmethod
     def examples() -> Iterator[tuple[dict[str, Any], list[IntArray]]]:
         for arrays, routes in Search.examples():
-            yield arrays, [*routes, np.array([1, 0, 1])]
+            parts = [*routes, np.array([1, 0, 1])]
+            yield arrays, parts
+            if MATRIX in arrays:
+                yield {**arrays, DURATIONS: np.ones((3, 3))}, parts
 
     def __init__(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> None:
         capacity, demands = int(arrays["capacity"][0]), arrays[DEMANDS]
@@ -30,7 +34,11 @@ class SplitSearch(Search):
         super().__init__({**arrays, DEMANDS: demands}, kept, seed)
 
     def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        return deliveries.state_for(routes[0], routes[1], self._instance, seed)
+        durations = arrays.get(DURATIONS)
+        state = deliveries.state_for(routes[0], routes[1], self._instance, seed, durations)
+        if FLEET in arrays:
+            changes.limit_routes(state, int(arrays[FLEET][0]) - len(self._direct))
+        return state
 
     def best_routes(self) -> tuple[IntArray, ...]:
         customers, given = deliveries.flat_deliveries(self._state)

@@ -240,23 +240,6 @@ def is_directed(matrix: FloatArray | None) -> bool:
     return matrix is not None and not np.array_equal(matrix, matrix.T)
 
 
-def refuse_directed(matrix: FloatArray, path: Path, problem: str) -> None:
-    """Refuse ways that differ from the ways back, for a problem that has none.
-
-    Raises
-    ------
-    FileError
-        Two ways differ.
-    """
-    for start, end in np.argwhere(matrix != matrix.T).tolist():
-        way, back = (f"{each:.15g}" for each in (matrix[start, end], matrix[end, start]))
-        raise FileError(
-            f"{path}: the way from stop {start + 1} to stop {end + 1} is {way}, "
-            f"expected {back} as the way back for {problem} (docs/limits.md: how "
-            "to make ways equal)."
-        )
-
-
 def either_way(matrix: FloatArray) -> FloatArray:
     """Return the shorter of each way and the way back; where there is neither, the longest way."""
     longest = matrix[matrix < NO_WAY].max()

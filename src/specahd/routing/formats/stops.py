@@ -48,8 +48,8 @@ from specahd.routing.geometry import Convention, distances, great_circles, proje
 from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
-_DIRECTED = ("CVRP", "VRPTW")
-"""Types whose ways may take other times than their distances, or be missing."""
+_TIMED = ("CVRP", "VRPTW")
+"""Types whose ways may take other times than their distances."""
 _MOST_DECIMALS = 6
 NamedArray = tuple[NDArray[Any], Sequence[str] | None]
 _FURTHER_WINDOW = re.compile(r"((ready|due)(_time|_date)?_?[2-9]|(time_)?windows)", re.ASCII)
@@ -151,7 +151,7 @@ def read(
     lasting = None
     if options.matrix is not None:
         weights, lasting = _matrix_of(options.matrix, array, path, rows, order)
-        if kind not in _DIRECTED:
+        if kind not in _TIMED:
             lasting = None
         if options.durations is not None:
             given = options.durations, durations, path, rows, order, DURATIONS
@@ -159,7 +159,7 @@ def read(
         elif lasting is not None and options.speed is not None:
             raise ConfigError(f"Expected no speed: {options.matrix} holds durations.")
         needed = None
-        if kind in _DIRECTED:
+        if kind != "TSP":
             needed = np.zeros(weights.shape, bool)
             needed[starts, 1:count] = True
             needed[1:count, homes] |= not open_routes

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray
-from specahd.routing.formats.matrix import is_directed, read_matrix, refuse_directed
+from specahd.routing.formats.matrix import is_directed, read_matrix
 from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.vrplib import (
@@ -85,7 +86,7 @@ def read(path: Path) -> TSPLIBData:
     weights = read_matrix(sections, dimension, convention)
     directed = sections.kind == DIRECTED
     if weights is not None and not directed:
-        refuse_directed(weights, path, f"TYPE : TSP, or TYPE : {DIRECTED}")
+        _refuse_directed(weights, path)
     if directed and "FIXED_EDGES_SECTION" in sections:
         raise sections.error(f"FIXED_EDGES_SECTION stands in an {DIRECTED}, expected TYPE TSP")
     coords = None
@@ -185,3 +186,14 @@ def dumps_tour(tour: Sequence[int], name: str, comment: str = "") -> str:
     lines += ["TYPE : TOUR", f"DIMENSION : {len(tour)}", "TOUR_SECTION"]
     lines += [str(node + 1) for node in tour]
     return "\n".join([*lines, "-1", "EOF"]) + "\n"
+
+
+def _refuse_directed(matrix: FloatArray, path: Path) -> None:
+    """Refuse ways that differ from the ways back."""
+    for start, end in np.argwhere(matrix != matrix.T).tolist():
+        way, back = (f"{each:.15g}" for each in (matrix[start, end], matrix[end, start]))
+        raise FileError(
+            f"{path}: the way from stop {start + 1} to stop {end + 1} is {way}, expected {back} as "
+            f"the way back for TYPE : TSP, or TYPE : {DIRECTED} (docs/limits.md: how to make ways "
+            "equal)."
+        )

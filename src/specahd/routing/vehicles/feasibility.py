@@ -67,8 +67,8 @@ def check(instance: VehicleInstance, solution: Sequence[Sequence[Any]]) -> tuple
         found += _deliveries(instance, visits)
     fleet = assign(instance, solution) if instance.types else None
     found += _capacity(instance, visits, fleet)
-    if instance.matrix is not None and not instance.splits:
-        found += _ways(instance, solution, fleet)
+    if instance.matrix is not None:
+        found += _ways(instance, customers_of(solution) if instance.splits else solution, fleet)
     if instance.windows is not None:
         found += _windows(instance, solution, fleet)
     if instance.fleet is not None:

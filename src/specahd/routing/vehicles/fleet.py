@@ -66,8 +66,8 @@ def with_fleet(
     if not (options.given or instance.limited):
         return instance
     name = instance.name
-    if instance.splits and (given := [each for each in options.given if each != "fixed_cost"]):
-        raise ConfigError(f"Expected no {given[0]} for {name}, whose deliveries are split.")
+    if instance.splits:
+        _expect_of_splits(instance, options)
     if isinstance(text := options.max_duration, str):
         most = duration_of(text, instance.labels.times)
         if isnan(most):
@@ -115,6 +115,19 @@ def with_fleet(
                 stacklevel=2,
             )
     return changed
+
+
+def _expect_of_splits(instance: VehicleInstance, options: FleetOptions) -> None:
+    """Refuse options without a meaning for split deliveries, and vehicles that are too few."""
+    name, taken = instance.name, ("vehicles", "fixed_cost", "open")
+    if given := [each for each in options.given if each not in taken]:
+        raise ConfigError(f"Expected no {given[0]} for {name}, whose deliveries are split.")
+    least = -(-int(instance.demands.sum()) // instance.capacity)
+    if options.vehicles is not None and options.vehicles < least:
+        raise ConfigError(
+            f"Expected at least {least} vehicles for {name}, whose demands fill so many, got "
+            f"{options.vehicles}."
+        )
 
 
 def by_type(instance: VehicleInstance) -> list[VehicleInstance]:
@@ -228,6 +241,8 @@ def relaxed(instance: VehicleInstance) -> VehicleInstance:
         No customer is worth a vehicle.
     """
     never = list(unservable(instance))
+    if instance.splits:
+        return instance
     limited = instance.fleet is not None or searches_types(instance)
     if not limited and instance.prizes is None and not never:
         return instance
@@ -282,7 +297,7 @@ def reduced(instance: VehicleInstance) -> VehicleInstance:
         if instance.max_distance is not None:
             # A limit of distances is one of times where distances are the times.
             durations = matrix
-        if windows is None:
+        if windows is None and not instance.splits:
             # No route takes longer.
             own = np.zeros(instance.size + 1)
             horizon = float(durations.max(axis=1).sum() + stop_times(instance).sum())

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import DURATIONS
-from specahd.routing.formats.matrix import either_way, refuse_directed
+from specahd.routing.formats.matrix import either_way
 from specahd.routing.formats.vrplib import Places, VRPLIBData
 from specahd.routing.geometry import (
     Convention,
@@ -114,8 +114,6 @@ class VehicleInstance(VRPLIBData):
             **vars(data) | {"coords": coords, "windows": windows, "places": places},
             coords_from_scaling=data.coords is None,
         )
-        if instance.splits and instance.matrix is not None:
-            refuse_directed(instance.matrix, path, "split deliveries")
         loads = int(instance.demands.sum()) // instance.capacity
         if instance.splits and loads > MOST_LOADS:
             raise FileError(
