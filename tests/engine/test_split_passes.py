@@ -31,7 +31,7 @@ def with_fields(instance, fields):
         instance = replace(instance, matrix=matrix, convention=Convention.EXPLICIT)
     if "vehicles" in fields:
         least = -(-int(instance.demands.sum()) // instance.capacity)
-        instance = replace(instance, fleet=least)
+        instance = replace(instance, fleet=1_000_000 if "million" in fields else least)
     return reduced(replace(instance, open="open" in fields))
 
 
@@ -149,17 +149,23 @@ def test_a_group_that_needs_too_many_nodes_is_taken_back():
     assert (own.heads == before[1]).all()
 
 
-def test_whole_loads_to_one_customer_stay_apart():
+@pytest.mark.parametrize("fields", ["plain", "vehicles", "a million vehicles"])
+def test_whole_loads_to_one_customer_stay_apart(fields):
     """A demand of ten thousand loads costs a repair no more than one of two."""
     few = split(1, 12, (1, 20), 10)
     demands = few.demands.copy()
     demands[3] = 100_007
     instance = VehicleInstance("loads", few.coords, demands, 10, splits=True)
-    place = Place(PROBLEM, instance, PROBLEM.baseline(instance))
+    place = place_with(instance, fields)
     report, found = place.slice()
     solution = place.solution(found)
-    assert PROBLEM.check(instance, solution) == ()
+    assert PROBLEM.check(place.instance, solution) == ()
     assert place.cost(solution) < place.cost(place.start)
+    state = place.search._state
+    routes = set(state.nodes[1 : len(state.own.more), links.ROUTE].tolist()) - {-1}
+    left = len(routes) + state.integers[changes.FREE]
+    most = place.instance.fleet or 1_000_000
+    assert left == min(len(state.free), most - len(place.search._direct))
     assert place.search._instance.demands[3] == 17
     assert set(place.search._direct.tolist()) == {3}
     apart = len(place.search._direct) * 2 * place.block["distance_matrix"][0, 3]

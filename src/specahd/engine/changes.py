@@ -33,9 +33,9 @@ hold a node, as bits."""
 
 
 def limit_routes(state: Any, most: int) -> None:
-    """Limit the number of routes of a state that has no more."""
+    """Limit the number of routes of a state that has no more; one that has room for fewer stays."""
     used = len(state.free) - state.integers[FREE]
-    state.integers[FREE] = max(0, most - used)
+    state.integers[FREE] = min(state.integers[FREE], max(0, most - used))
     state.integers[LIMITED] = 1
 
 

@@ -285,6 +285,12 @@ def test_what_cannot_hold_is_refused_by_name(make, options, sentence):
         with_fleet(make(), FleetOptions(**options))
 
 
+def test_split_deliveries_leave_nothing_out():
+    data = with_fleet(instance(splits=True, capacity=2), FleetOptions(vehicles=2))
+    assert relaxed(data) is data
+    assert (data.fleet, data.prizes) == (2, None)
+
+
 def test_a_tour_has_no_fleet(tmp_path):
     problem = api.make_problem("tsp")
     path = tmp_path / "x.tsp"

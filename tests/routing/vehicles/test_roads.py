@@ -97,6 +97,15 @@ def test_a_way_that_does_not_exist_is_named():
     assert kinds(instance(matrix=metres, open=True), ((1, 3), (2,))) == []
 
 
+def test_split_deliveries_drive_no_missing_way_either():
+    metres = METRES.copy()
+    metres[2, 3] = NO_WAY
+    data = instance(matrix=metres, splits=True)
+    [missing] = check(data, (((1, 1), (2, 1), (3, 1)),))
+    assert missing.detail == "Route 1 drives from 2 to 3: no such way."
+    assert check(data, (((2, 1), (1, 1), (3, 1)),)) == ()
+
+
 def test_the_price_of_a_stop_is_not_that_of_a_missing_way():
     metres = METRES.copy()
     metres[1, 2] = NO_WAY
