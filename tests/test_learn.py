@@ -5,13 +5,12 @@ import re
 import shutil
 import signal
 import time
-from math import sqrt
 from pathlib import Path
 
 import pytest
 
 from commands import call, start
-from specahd.api.learning import Difference, verdict
+from specahd.api.learning import verdict
 from test_own_pools import write_days
 
 TINY = ["capacity=150", "budget.programs=4", "budget.rounds=1", "problem.repairs_per_customer=20"]
@@ -93,13 +92,6 @@ def test_the_same_command_goes_on(learned, tmp_path, file, number):
     assert SENTENCE.fullmatch(again.stdout.splitlines()[-1])
     keys = [(row["instance"], row["solver"]) for row in records(run / "days.jsonl")]
     assert len(keys) == len(set(keys)) == 6
-
-
-def test_the_interval_is_that_of_paired_differences():
-    found = Difference.of([99.0, 202.0, 297.0], [100.0, 200.0, 300.0])
-    assert found.mean == pytest.approx(-1 / 3)
-    spread = sqrt(((-1 + 1 / 3) ** 2 + (1 + 1 / 3) ** 2 + (-1 + 1 / 3) ** 2) / 2)
-    assert found.half == pytest.approx(4.302653 * spread / sqrt(3))
 
 
 def rows_of(learned, present, pyvrp, programs="by-hand"):

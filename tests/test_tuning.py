@@ -68,6 +68,13 @@ def test_a_bad_constant_becomes_better_and_names_its_parent(place):
     assert "validation (3): " in said
 
 
+def test_its_gain_is_that_of_pairs_of_instances():
+    scores = {"selection": [0.1, 0.2, 0.3]}, {"selection": [0.2, 0.2, 0.5]}
+    found = tuning.Tuning("lower-bad", [1.5], [2.0], 2, 0, 0, *scores, None)
+    # Student's t of two degrees of freedom, from a table.
+    assert found.gain("selection") == pytest.approx((0.1, 4.302653 * 0.1 / 3**0.5))
+
+
 def test_evaluating_says_the_same_of_both(place):
     result = json.loads((place / "tuned" / "tuning.json").read_text())
     for name, checkpoint in (("untuned", "checkpoint"), ("tuned", "tuned")):

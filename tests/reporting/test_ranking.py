@@ -1,11 +1,19 @@
 """Which method is better, by hand: no more than instances and seeds tell."""
 
-from math import exp, isnan, log, nan
+from math import exp, inf, isnan, log, nan, sqrt
 
 import pytest
 
 from specahd.reporting.document import Strong, Table
-from specahd.reporting.ranking import Entry, against, compare, deviation, difference, holm
+from specahd.reporting.ranking import (
+    Entry,
+    against,
+    compare,
+    deviation,
+    difference,
+    holm,
+    mean_interval,
+)
 
 NAMES = [f"i{number}" for number in range(20)]
 SIZES = {"100": NAMES[:10], "200": NAMES[10:]}
@@ -67,6 +75,12 @@ def test_an_interval_spans_what_seeds_vary_by_too():
     assert paired.chance == pytest.approx(2 / 10_001)
     # Two seeds against one.
     assert difference(entry("a", 0.9, 1.1), entry("r", 1.0, reference=True), NAMES).low < -0.05
+
+
+def test_the_interval_of_a_mean_is_wide_where_there_are_few_values():
+    # Student's t of two degrees of freedom, from a table.
+    assert mean_interval([-1.0, 1.0, 0.0]) == (0.0, pytest.approx(4.302653 / sqrt(3)))
+    assert mean_interval([0.5]) == (0.5, inf)
 
 
 def test_several_comparisons_are_corrected_step_by_step():

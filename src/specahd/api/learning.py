@@ -1,14 +1,9 @@
 """Whether learned programs pay: days that were not seen, solved by them and by other solvers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from math import fsum, sqrt
 from pathlib import Path
-from statistics import stdev
 from typing import Any
-
-from scipy.special import stdtrit
 
 from specahd.api.problems import ProblemInstance
 from specahd.api.programs import BY_HAND, stronger_programs
@@ -18,6 +13,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.events import Observer
 from specahd.core.extras import require as require_extra
 from specahd.core.journal import JournalFile, Record, read_records
+from specahd.reporting.ranking import mean_interval
 from specahd.routing.base import AnyProblem
 from specahd.routing.pools import definition_hash
 from specahd.routing.vehicles.baselines import pyvrp
@@ -140,33 +136,6 @@ def _solve(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A mean difference of costs in percent, paired over instances, and its 95% interval.
-
-    Parameters
-    ----------
-    half
-        Half the width of the interval, by Student's t; 0 for one instance.
-    """
-
-    mean: float
-    half: float
-
-    @classmethod
-    def of(cls, costs: Sequence[float], others: Sequence[float]) -> "Difference":
-        """Return how much more the first costs are than the second, in percent of these."""
-        # Less is the rounding of sums, and would count as a gain where all days agree in it.
-        found = [
-            round(100 * (cost - other) / max(other, 1e-9), 6)
-            for cost, other in zip(costs, others, strict=True)
-        ]
-        mean, count = fsum(found) / len(found), len(found)
-        if count < _LEAST:
-            return cls(mean, 0.0)
-        return cls(mean, float(stdtrit(count - 1, 0.975)) * stdev(found) / sqrt(count))
-
-
 def _percent(value: float) -> str:
     # Without the sign of a zero.
     return f"{round(value, 2) + 0.0:+.2f}%"
@@ -185,24 +154,25 @@ def verdict(rows: Sequence[Record], time_limit: float, command: str) -> str:
         if row["cost"] is not None:
             costs.setdefault(row["solver"], {})[row["instance_hash"]] = row["cost"]
 
-    def against(solver: str) -> Difference:
-        both = costs[solver].keys() & costs[PRESENT].keys()
-        return Difference.of(*([costs[one][day] for day in both] for one in (solver, PRESENT)))
+    def against(solver: str) -> tuple[float, float]:
+        pairs = [(costs[solver][day], costs[PRESENT][day]) for day in costs[solver]]
+        # Less is the rounding of sums, and would count as a gain where all days agree in it.
+        return mean_interval([round(100 * (a - b) / max(b, 1e-9), 6) for a, b in pairs])
 
-    found = against(LEARNED)
+    mean, half = against(LEARNED)
     by_hand = {row["programs"] for row in rows if row["solver"] == PRESENT} == {BY_HAND}
     beside = ""
     if PYVRP in costs:
         solved = len(costs[PYVRP])
         some = f" on {solved} of them" if solved < len(costs[PRESENT]) else ""
-        beside = f", PyVRP {_percent(against(PYVRP).mean)}{some}"
+        beside = f", PyVRP {_percent(against(PYVRP)[0])}{some}"
     elif any(row["solver"] == PYVRP for row in rows):
         beside = ", PyVRP without feasible routes"
     others = "those by hand" if by_hand else "those that come with specahd"
     told = (
         f"On {len(costs[LEARNED])} days that were not seen, at {time_limit:g} s, the learned "
-        f"programs cost {_percent(found.mean)} ± {found.half:.2f}% against {others}{beside}."
+        f"programs cost {_percent(mean)} ± {half:.2f}% against {others}{beside}."
     )
-    if round(found.mean + found.half, 2) < 0:
+    if round(mean + half, 2) < 0:
         return f"{told} Use them: {command}"
     return f"{told} They do not pay; nothing changes."

@@ -41,6 +41,7 @@ from specahd.programs.guard import guard
 from specahd.repair.execution import Execution, run_frozen
 from specahd.repair.racing import Race
 from specahd.repair.system import RepairSystem
+from specahd.reporting.ranking import mean_interval
 from specahd.routing.base import contracts
 from specahd.routing.pools import definition_hash
 from specahd.runs.files import CHECKPOINT, POOLS
@@ -81,9 +82,7 @@ class Tuning:
 
     def gain(self, pool: str) -> tuple[float, float]:
         """Return the mean difference of the improvements, and half of its 95% interval."""
-        gains = np.subtract(self.tuned[pool], self.untuned[pool])
-        error = float(gains.std(ddof=1)) / len(gains) ** 0.5 if len(gains) > 1 else inf
-        return float(gains.mean()), 1.96 * error
+        return mean_interval(np.subtract(self.tuned[pool], self.untuned[pool]).tolist())
 
 
 class _Trial(Struct, frozen=True):

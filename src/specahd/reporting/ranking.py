@@ -1,13 +1,18 @@
-"""Ranking of methods by cost: paired differences on common instances and seeds."""
+"""Ranking of methods by cost: paired differences on common instances and seeds.
+
+Every 95% interval is made here: :func:`difference` is for instances and seeds, both drawn,
+:func:`mean_interval` for values of instances alone.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import exp, isfinite, log, nan
-from statistics import stdev
+from math import exp, inf, isfinite, log, nan, sqrt
+from statistics import fmean, stdev
 from types import MappingProxyType
 
 import numpy as np
+from scipy.special import stdtrit
 
 from specahd.evaluation.rows import mean_or_nan
 from specahd.reporting.document import Part, Strong, Table, format_percent
@@ -133,6 +138,14 @@ def difference(entry: Entry, other: Entry, instances: Sequence[str]) -> Differen
 def _seed_weights(rng: np.random.Generator, seeds: int) -> FloatArray:
     """Return how often each seed is drawn, as a share, shape (resamples, seeds)."""
     return rng.multinomial(seeds, [1 / seeds] * seeds, size=_RESAMPLES) / seeds
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return a mean and half of its 95% interval, by Student's t; inf for a single value."""
+    count = len(values)
+    if count < 2:
+        return fmean(values), inf
+    return fmean(values), float(stdtrit(count - 1, 0.975)) * stdev(values) / sqrt(count)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
