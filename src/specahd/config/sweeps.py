@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
+from specahd.runs.configuration import swept_overrides
 
 _OPTUNA = "hydra/sweeper=optuna"
 _CHOICES = [
@@ -63,7 +64,7 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], object]) -> int
             "basic, joblib or submitit_local here."
         )
     loader = GlobalHydra.instance().config_loader()
-    overrides = OverridesParser.create(loader).parse_overrides(_swept_overrides(config))
+    overrides = OverridesParser.create(loader).parse_overrides(swept_overrides(config))
     # Hydra takes the last value of an option that is given twice.
     values = {each.get_key_element(): _words(each) for each in overrides}
     jobs: Iterable[tuple[str, ...]] = itertools.product(*values.values())
@@ -95,14 +96,6 @@ def _words(override: Override) -> list[str]:
     else:
         values = override.sweep_string_iterator()
     return [f"{override.get_key_element()}={each}" for each in values]
-
-
-def _swept_overrides(config: DictConfig) -> list[str]:
-    """Return the overrides of a sweep: those of an experiment, then of the command line."""
-    # An override may refer to values that exist only in a job.
-    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
-    params = config.hydra.sweeper.get("params") or {}
-    return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
 def _validated_job(job: DictConfig, number: int) -> DictConfig:

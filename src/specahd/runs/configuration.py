@@ -1,4 +1,4 @@
-"""A run's configuration, read again; what its options change; kinds of runs, and their names."""
+"""The configuration of a run or a sweep; what options change; kinds of runs, and their names."""
 
 import re
 from collections import defaultdict
@@ -120,6 +120,17 @@ def _with_names_of_today(values: dict[str, Any]) -> dict[str, Any]:
         case _:
             return values
     return {**values, "choices": {**values["choices"], "method": name}}
+
+
+def swept_overrides(config: Any) -> list[str]:
+    """Return the overrides of a sweep: those of an experiment, then of the command line."""
+    # Imported here, since most who read runs do not need it.
+    from omegaconf import OmegaConf
+
+    # An override may refer to values that exist only in a job.
+    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
+    params = config.hydra.sweeper.get("params") or {}
+    return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:

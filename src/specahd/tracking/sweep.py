@@ -24,14 +24,14 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from specahd.core.display import csv_text
 from specahd.core.journal import write_json
 from specahd.core.services import without_password
 from specahd.evaluation.files import row_timings_file
 from specahd.evaluation.rows import average_rows, read_seconds
-from specahd.runs.configuration import MAIN_GROUPS, varying_options
+from specahd.runs.configuration import MAIN_GROUPS, swept_overrides, varying_options
 from specahd.runs.files import CONFIG, POOLS, SWEEP
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
 from specahd.tracking.description import FIGURES, PAGES
@@ -399,7 +399,7 @@ class _SweepRun:
         return noted if self._client.search_runs([self._experiment], condition) else None
 
     def _create(self) -> str:
-        words = _words(self._config)
+        words = swept_overrides(self._config)
         asked = dict(word.partition("=")[::2] for word in words)
         chosen = self._config.hydra.runtime.choices
         tags, name = origin_tags("sweep", self._directory), self._directory.name
@@ -429,14 +429,6 @@ class _SweepRun:
         return without_password(shlex.join(words))
 
 
-def _words(config: DictConfig) -> list[str]:
-    """Return the options that an experiment sweeps, and those of the command line."""
-    # An override may refer to values that exist only in a job.
-    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
-    params = config.hydra.sweeper.get("params") or {}
-    return [*(f"{key}={value}" for key, value in params.items()), *words]
-
-
 def _count(config: DictConfig) -> int:
     """Return the number of jobs, 0 if it is unknown."""
     if trials := config.hydra.sweeper.get("n_trials"):
@@ -444,7 +436,7 @@ def _count(config: DictConfig) -> int:
     hydra = GlobalHydra.instance()
     # After an interrupted sweep Hydra is no longer initialised; a glob cannot be counted.
     loader = hydra.config_loader() if hydra.is_initialized() else None
-    overrides = OverridesParser.create(loader).parse_overrides(_words(config))
+    overrides = OverridesParser.create(loader).parse_overrides(swept_overrides(config))
     # Hydra takes the last value of an option that is given twice.
     last = {each.get_key_element(): each for each in overrides}
     swept = [each for each in last.values() if each.is_discrete_sweep()]
