@@ -442,10 +442,10 @@ def _neighbour(tour: Any, place: Any, node: int, step: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _exchange(tour: Any, place: Any, first: int, second: int, third: int, fourth: int) -> None:
+def _exchange(tour: Any, place: Any, first: int, second: int, third: int) -> None:
     """Replace the edges first-second and third-fourth by first-third and second-fourth.
 
-    ``second`` follows ``first`` in the direction in which ``fourth`` follows ``third``.
+    ``fourth`` follows ``third`` in the direction in which ``second`` follows ``first``.
     """
     size = len(tour)
     if _neighbour(tour, place, first, 1) == second:
@@ -493,7 +493,7 @@ def _two_opt(
             gain += leg_length(distances, other, beyond) - leg_length(distances, after, beyond)
             if gain <= _LEAST_GAIN * joined or _is_far(place, node, other, longest):
                 continue
-            _exchange(tour, place, node, after, other, beyond)
+            _exchange(tour, place, node, after, other)
             touched[0], touched[1], touched[2], touched[3] = node, after, other, beyond
             return 4
     return 0
@@ -536,12 +536,12 @@ def _or_opt(
                     )
                     if gain <= _LEAST_GAIN * joined or _is_far(place, node, other, longest):
                         continue
-                    near, far = (other, beyond) if side == step else (beyond, other)
-                    _exchange(tour, place, before, node, near, far)
+                    near = other if side == step else beyond
+                    _exchange(tour, place, before, node, near)
                     if near != after:
-                        _exchange(tour, place, before, near, after, end)
+                        _exchange(tour, place, before, near, after)
                     if near == other:
-                        _exchange(tour, place, near, end, node, far)
+                        _exchange(tour, place, near, end, node)
                     touched[0], touched[1], touched[2] = node, end, before
                     touched[3], touched[4], touched[5] = after, other, beyond
                     return 6
