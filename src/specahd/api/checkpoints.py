@@ -14,7 +14,7 @@ from specahd.config import find_file
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.folders import display_path
-from specahd.core.repair_options import RepairOptions
+from specahd.core.repair_options import AS_TRAINED, RepairOptions
 from specahd.core.settings import FROZEN_LIMITS
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.execution import Execution, run_frozen
@@ -124,7 +124,7 @@ class LoadedCheckpoint:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
         return [incumbent_case(self.problem, given[0], incumbent)]
 
-    def system(self, asked: RepairOptions = RepairOptions()) -> RepairSystem:  # noqa: B008  frozen
+    def system(self, asked: RepairOptions = AS_TRAINED) -> RepairSystem:
         """Return the checkpoint's repair system, with the options of ``asked``."""
         where = single_pass(self.problem, portfolio=self.frozen.portfolio)
         for name, value in (("passes", asked.passes), ("tries", asked.tries)):
@@ -133,9 +133,7 @@ class LoadedCheckpoint:
         return self.frozen.system(asked)
 
     def repair_cases(
-        self,
-        cases: Sequence[Case],
-        asked: RepairOptions = RepairOptions(),  # noqa: B008  frozen
+        self, cases: Sequence[Case], asked: RepairOptions = AS_TRAINED
     ) -> list[Repaired]:
         """Repair solutions of several instances at once, in order."""
         system = self.system(asked)

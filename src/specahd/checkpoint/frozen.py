@@ -37,7 +37,7 @@ from specahd.core.errors import CheckpointError
 from specahd.core.folders import atomic_folder
 from specahd.core.plain import printable
 from specahd.core.program import Level, Program, Tier
-from specahd.core.repair_options import RepairOptions
+from specahd.core.repair_options import AS_TRAINED, RepairOptions
 from specahd.core.settings import Accept
 from specahd.programs.guard import guard
 from specahd.repair.passes import single_pass
@@ -118,7 +118,7 @@ class Checkpoint:
             raise CheckpointError("The checkpoint holds no lower program but the seed program.")
         return tuple(found)
 
-    def system(self, asked: RepairOptions = RepairOptions()) -> RepairSystem:  # noqa: B008  frozen
+    def system(self, asked: RepairOptions = AS_TRAINED) -> RepairSystem:
         """Return the repair system, with the options of ``asked`` instead of the trained ones."""
         names = [program.id for program in self.repertoire]
         return RepairSystem(

@@ -26,3 +26,6 @@ class RepairOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+
+AS_TRAINED = RepairOptions()

@@ -152,6 +152,9 @@ class BaselineSolutions:
         return solution, seconds
 
 
+_NOT_STORED = BaselineSolutions(None)
+
+
 def _read(path: Path, problem: AnyProblem, instance: Any) -> tuple[Any, float] | None:
     """Return the solution in a file; None if it is not a feasible solution of the instance."""
     # The file may hold any value, and the checker uses it as an index.
@@ -191,7 +194,7 @@ def _code(folder: Path) -> str:
 def make_case(
     problem: AnyProblem,
     instance: Any,
-    kept: BaselineSolutions = BaselineSolutions(None),  # noqa: B008  keeps nothing
+    kept: BaselineSolutions = _NOT_STORED,
 ) -> Case:
     """Run B on an instance, unless its solution is stored, and check it with F.
 
