@@ -9,8 +9,9 @@ JSON file of the same name beside it holds the cost over time.
 import signal
 import sys
 from contextlib import ExitStack, nullcontext
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 from omegaconf import DictConfig
 
@@ -26,13 +27,10 @@ from specahd.config.words import check_output_path, is_ending, output_names, quo
 from specahd.core.errors import ConfigError
 from specahd.core.folders import display_path, safe_file_name
 from specahd.core.interrupts import Interrupts
-from specahd.core.settings import FleetOptions, SearchLimit
+from specahd.core.settings import FleetOptions, SolveOptions, TableOptions
 from specahd.routing.best_known import best_known, published_fields
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
-
-_SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
-"""Options that have the same name in the command and in the search."""
 
 
 def solve(config: DictConfig) -> None:
@@ -42,8 +40,8 @@ def solve(config: DictConfig) -> None:
         known = best_known(instance.problem, instance.data, Path(config.instance))
         files = _output_files(config, instance)
         decided = result_inputs(config)
-    limit = SearchLimit(config.time_limit, config.repairs, config.target)
-    line = SolvingLine(instance.name, limit)
+    options = SolveOptions(**_values(config, SolveOptions))
+    line = SolvingLine(instance.name, options)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
     progress, waiting = ProgressObserver(), ExitStack()
     # Once the search begins, its own line tells how far it is.
@@ -55,10 +53,9 @@ def solve(config: DictConfig) -> None:
         try:
             solved = find(
                 instance,
-                config.time_limit,
-                config.checkpoint,
-                config.incumbent,
-                **{name: config[name] for name in _SAME},
+                checkpoint=config.checkpoint,
+                incumbent=config.incumbent,
+                **asdict(options),
                 callback=writer,
                 require=config.sandbox.require,
                 observer=progress,
@@ -88,14 +85,18 @@ def _instance(config: DictConfig) -> ProblemInstance:
 
     With ``convention``, the file is read again under that convention of the problem.
     """
-    stated = {name: config[name] for name in ("capacity", "matrix", "durations", "split", "speed")}
     problem = config.problem and instantiate_group(config.problem, "problem")
-    limits = {each.name: config[each.name] for each in fields(FleetOptions)}
-    found = read(config.instance, problem, ignore=config.ignore or (), **stated, **limits)
+    limits = _values(config, FleetOptions)
+    found = read(config.instance, problem, **_values(config, TableOptions), **limits)
     if config.convention is None:
         return found
     found = under_convention(found, Path(config.instance), config.convention)
     return with_fleet(found, FleetOptions(**limits))
+
+
+def _values(config: DictConfig, kind: type[Any]) -> dict[str, Any]:
+    """Return the options of a class by name."""
+    return {each.name: config[each.name] for each in fields(kind)}
 
 
 def _output_files(config: DictConfig, instance: ProblemInstance) -> list[Path]:

@@ -4,15 +4,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, get_type_hints
 
+import pytest
 from hydra import compose, initialize_config_dir
 from hydra.utils import get_object
 from omegaconf import OmegaConf
 
 import specahd
+from specahd import api
 from specahd.api.training import load_budget
 from specahd.config import CONF_DIR
 from specahd.config.schemas import SCHEMAS, register_schemas
@@ -20,7 +23,17 @@ from specahd.config.targets import taker
 from specahd.core.budget import Budget
 from specahd.core.options import accepted_arguments, stated_options
 from specahd.core.serving import ServerSettings
-from specahd.core.settings import CallLimits, Confinement, Penalty, Pools, Settings
+from specahd.core.settings import (
+    CallLimits,
+    Confinement,
+    FleetOptions,
+    Penalty,
+    Pools,
+    Settings,
+    SolveOptions,
+    TableOptions,
+    TuneOptions,
+)
 from specahd.routing.base import POOLS
 
 NUMBERS = (int, float, int | None, float | None)
@@ -82,6 +95,20 @@ def test_no_command_says_again_what_the_library_says():
             assert len(shared) < 2, f"{schema.__name__} and {kind.__name__} have {sorted(shared)}"
 
 
+@pytest.mark.parametrize(
+    ("function", "kinds"),
+    [
+        (api.read, (TableOptions, FleetOptions)),
+        (api.solve, (SolveOptions,)),
+        (api.tune, (TuneOptions,)),
+    ],
+)
+def test_a_function_of_the_library_has_the_defaults_of_its_options(function, kinds):
+    taken = signature(function).parameters
+    for each in (one for kind in kinds for one in fields(kind)):
+        assert taken[each.name].default == each.default, each.name
+
+
 CHOSEN = {
     "evaluate": {"public", "baselines"},
     "embed": {"models"},
@@ -104,11 +131,10 @@ LISTS = {
     ("words.py", "INPUTS"),
     ("words.py", "_WRITTEN"),
     ("select.py", "_OF_METHODS"),
-    ("solve.py", "_SAME"),
     ("schemas.py", "SOURCES"),
     ("rows.py", "_NO_PASS"),
 }
-"""Constants of src that name options: files of a command line, and what a command hands on.
+"""Constants of src that name options: files of a command line, and sources of instances.
 ``instance`` and ``baseline`` are also fields of rows."""
 
 

@@ -78,7 +78,6 @@ def read_files(
     """
     given = {each.name: getattr(options, each.name) for each in fields(TableOptions)}
     matrix = None if options.matrix is None else Path(options.matrix)
-    given["ignore"] = options.ignore or ()
     for path, file in _listed(places, matrix):
         if matrix is not None and matrix.is_dir():
             given["matrix"] = _matrix_of(path, matrix)

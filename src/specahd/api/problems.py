@@ -183,7 +183,7 @@ def read(
     capacity: float | None = None,
     matrix: Matrix | None = None,
     durations: Matrix | None = None,
-    ignore: str | Sequence[str] = (),
+    ignore: str | Sequence[str] | None = None,
     split: bool = False,
     speed: float | None = None,
     vehicles: int | None = None,
@@ -272,7 +272,7 @@ def read(
             for name, given in ways.items()
             if given is not None
         },
-        ignore=(ignore if isinstance(ignore, str) else ",".join(ignore)) or None,
+        ignore=(ignore if isinstance(ignore, str) else ",".join(ignore or ())) or None,
         split=split,
         speed=speed,
     )

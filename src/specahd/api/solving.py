@@ -24,8 +24,7 @@ from specahd.core.background import Background
 from specahd.core.compilation import listening
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
-from specahd.core.ranges import check_integer, check_number
-from specahd.core.settings import MAX_SEED, SearchLimit
+from specahd.core.settings import SearchLimit, SolveOptions
 from specahd.engine.improver import Programs, SandboxedEngine, engine
 from specahd.engine.neighbourhood_search import Improver, SearchProgress, SearchResult, run_search
 from specahd.engine.remote import remote_engine
@@ -330,9 +329,7 @@ def solve(
     >>> better.incumbent_cost
     206.0
     """
-    check_integer("seed", seed, 0, MAX_SEED)
-    check_number("memory_gb", memory_gb, 0.001, 1e6)
-    limit = SearchLimit(time_limit, repairs, target)
+    limit = SolveOptions(time_limit, repairs, target, seed, workers, cluster, memory_gb)
     observer = observer or PythonWarnings()
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)

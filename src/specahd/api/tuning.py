@@ -33,9 +33,8 @@ from specahd.core.events import Observer, PythonWarnings
 from specahd.core.extras import require
 from specahd.core.journal import JournalFile, read_records, write_json
 from specahd.core.program import Program
-from specahd.core.ranges import check_integer
 from specahd.core.seeding import generator
-from specahd.core.settings import Pools
+from specahd.core.settings import Pools, TuneOptions
 from specahd.programs.constants import Constant, constants, rounded, with_constants
 from specahd.programs.guard import guard
 from specahd.repair.execution import Execution, run_frozen
@@ -150,18 +149,13 @@ def tune(
     >>> found = api.tune(checkpoint, evaluations=3, instances=2)  # doctest: +SKIP
     """
     require("optuna", "Tuning")
-    for name, value, low in (
-        ("evaluations", evaluations, 2),
-        ("instances", instances, 2),
-        ("seed", seed, 0),
-    ):
-        check_integer(name, value, low)
+    options = TuneOptions(evaluations, instances, seed)
     observer = observer or PythonWarnings()
     loaded = load(checkpoint, execution=execution, observer=observer)
-    work = _Work(loaded, program, seed, Path(out), observer)
+    work = _Work(loaded, program, options, Path(out), observer)
     with listening(observer.on_compile):
         given = pools if isinstance(pools, Pools) else Pools(str(pools))
-        return work.run(evaluations, instances, pool_folder(loaded.problem, given))
+        return work.run(pool_folder(loaded.problem, given))
 
 
 class _Work:
@@ -171,11 +165,11 @@ class _Work:
         self,
         loaded: LoadedCheckpoint,
         program: str | None,
-        seed: int,
+        options: TuneOptions,
         out: Path,
         observer: Observer,
     ) -> None:
-        self._loaded, self._seed, self._out, self._observer = loaded, seed, out, observer
+        self._loaded, self._options, self._out, self._observer = loaded, options, out, observer
         programs = {each.id: each for each in loaded.frozen.programs}
         name = loaded.frozen.upper.id if program is None else program
         if name not in programs:
@@ -187,25 +181,25 @@ class _Work:
         self._system = loaded.system()
         self._failures = 0
 
-    def run(self, evaluations: int, instances: int, folder: Path) -> Tuning:
+    def run(self, folder: Path) -> Tuning:
         """Propose, choose, and measure the choice."""
-        loaded, parent = self._loaded, self._parent
+        loaded, parent, options = self._loaded, self._parent, self._options
         names = (f"{parent.level}_train", *POOLS)
-        read = [read_pool(loaded.problem, pool, folder, count=instances) for pool in names]
+        read = [read_pool(loaded.problem, pool, folder, count=options.instances) for pool in names]
         cases = loaded.cases([one for part in read for one in part], observer=self._observer)
         ends = np.cumsum([0, *map(len, read)]).tolist()
         places = {name: range(*bounds) for name, bounds in zip(names, pairwise(ends), strict=True)}
-        order = generator(self._seed, "race").permutation(len(read[0])).tolist()
+        order = generator(options.seed, "race").permutation(len(read[0])).tolist()
         identity = {
             "record": "tuning",
             "checkpoint": loaded.digest,
             "program": parent.id,
-            "instances": instances,
+            "instances": options.instances,
             "pools": [definition_hash(loaded.problem.dumps(one.data)) for one in read[0]],
-            "seed": self._seed,
+            "seed": options.seed,
         }
         with closing(loaded.execution.start(loaded.problem, cases)) as executor:
-            trials = list(self._trials(executor, evaluations, order, identity))
+            trials = list(self._trials(executor, order, identity))
             full = [each for each in trials if len(each.scores) == len(order)]
             ranked = sorted(full[1:], key=lambda each: -fmean(each.scores))[:FINALISTS]
             self._observer.on_phase("selection pool", (1 + len(ranked)) * len(places["selection"]))
@@ -238,11 +232,7 @@ class _Work:
         return found
 
     def _trials(
-        self,
-        executor: Executor,
-        evaluations: int,
-        order: Sequence[int],
-        identity: Mapping[str, Any],
+        self, executor: Executor, order: Sequence[int], identity: Mapping[str, Any]
     ) -> Iterator[_Trial]:
         """Yield the proposals, the first of which is the program itself."""
         self._out.mkdir(parents=True, exist_ok=True)
@@ -251,13 +241,13 @@ class _Work:
         if known and known[0] != identity:
             raise ConfigError(f"{self._out} holds another tuning; name another out.")
         measured = [_Trial(**{"detail": "", **each}) for each in known[1:]]
-        self._observer.on_phase(f"constants of {self._parent.id}", evaluations)
+        self._observer.on_phase(f"constants of {self._parent.id}", self._options.evaluations)
         best: list[float] = []
         with closing(JournalFile(path, sync=True, repeat=bool(known))) as journal:
             journal.claim()
             journal.append(identity)
             first: list[float] = []
-            for number, (values, tell) in enumerate(self._proposals(evaluations)):
+            for number, (values, tell) in enumerate(self._proposals()):
                 if number < len(measured):
                     trial = altered(measured[number], constants=values)
                 else:
@@ -274,16 +264,16 @@ class _Work:
                 self._observer.on_step()
                 yield trial
 
-    def _proposals(self, count: int) -> Iterator[tuple[list[float], Any]]:
+    def _proposals(self) -> Iterator[tuple[list[float], Any]]:
         """Yield constants by Optuna, and what tells it their value; None: the program failed."""
         import optuna
 
         logging.getLogger("optuna").setLevel(logging.WARNING)
         with _without_warnings():
-            sampler = optuna.samplers.TPESampler(seed=self._seed, multivariate=True)
+            sampler = optuna.samplers.TPESampler(seed=self._options.seed, multivariate=True)
             study = optuna.create_study(sampler=sampler, direction="maximize")
             study.enqueue_trial({str(n): one.value for n, one in enumerate(self._constants)})
-        for _ in range(count):
+        for _ in range(self._options.evaluations):
             with _without_warnings():
                 trial = study.ask()
                 values = [_suggest(trial, str(n), one) for n, one in enumerate(self._constants)]

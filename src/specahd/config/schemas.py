@@ -23,15 +23,15 @@ from specahd.core.services import check_services, check_store
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import (
     FROZEN_LIMITS,
-    MAX_SEED,
     CallLimits,
     Confinement,
     FleetOptions,
     Pools,
     RunOptions,
-    SearchLimit,
+    SolveOptions,
     TableOptions,
     Transfers,
+    TuneOptions,
     check_workers,
     listed,
 )
@@ -124,8 +124,8 @@ class EvaluateConfig(RepairOptions):
 
 
 @dataclass(frozen=True)
-class SolveConfig(SearchLimit, TableOptions, FleetOptions):
-    """Options of ``python -m specahd.solve``; the bases hold its limit and options of tables."""
+class SolveConfig(SolveOptions, TableOptions, FleetOptions):
+    """Options of ``python -m specahd.solve``; the bases hold those that the library takes."""
 
     instance: str = option(
         MISSING, "the file: VRPLIB, TSPLIB, Solomon's text, a table of stops (CSV)"
@@ -137,15 +137,6 @@ class SolveConfig(SearchLimit, TableOptions, FleetOptions):
     incumbent: str | None = option(
         None, "a file with a solution to start from, as out= writes it; null: none"
     )
-    seed: int = option(
-        0, "for equal repairs, equal seeds give equal solutions; at least 0", 0, MAX_SEED
-    )
-    workers: int = option(
-        1, "processes that search beside each other (cvrp, vrptw), 1 to 64", 1, 64
-    )
-    cluster: str | None = option(
-        None, "the Ray cluster where they are: HOST:PORT or auto; null: here"
-    )
     convention: str | None = option(None, "how files measure distances that leave it open")
     out: str | None = option(
         None, "files or endings: plan.sol, plan.sol,.csv,.html; null: a new folder"
@@ -153,11 +144,7 @@ class SolveConfig(SearchLimit, TableOptions, FleetOptions):
     plot: str | None = option(
         None, "a picture of routes and cost: a file ending in .png, .pdf or .svg"
     )
-    memory_gb: float = option(4.0, "GiB that a process of programs may take", 0.001, 1e6)
     sandbox: Confinement = option(default_factory=Confinement)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass
@@ -167,15 +154,12 @@ class CompileConfig:
     problem: Any = None
 
 
-@dataclass
-class TuneConfig:
+@dataclass(frozen=True)
+class TuneConfig(TuneOptions):
     """Options of ``python -m specahd.tune``."""
 
     checkpoint: str = option(MISSING, "a checkpoint, or its run's directory")
     program: str | None = option(None, "which one; null: the first upper program")
-    evaluations: int = option(60, "proposals of constants, at least 2", 2)
-    instances: int = option(32, "most instances of each pool, at least 2", 2)
-    seed: int = option(0, "the seed of the proposals, at least 0", 0, MAX_SEED)
     executor: Any = MISSING
     pools: Pools = option(default_factory=Pools)
     limits: CallLimits = option(default_factory=lambda: FROZEN_LIMITS)

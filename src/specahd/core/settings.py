@@ -350,6 +350,46 @@ class SearchLimit:
 
 
 @dataclass(frozen=True)
+class SolveOptions(SearchLimit):
+    """Options of a solve: its limit, and what searches.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    seed: int = option(
+        0, "for equal repairs, equal seeds give equal solutions; at least 0", 0, MAX_SEED
+    )
+    workers: int = option(
+        1, "processes that search beside each other (cvrp, vrptw), 1 to 64", 1, 64
+    )
+    cluster: str | None = option(
+        None, "the Ray cluster where they are: HOST:PORT or auto; null: here"
+    )
+    memory_gb: float = option(4.0, "GiB that a process of programs may take", 0.001, 1e6)
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """Options of a tuning.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    evaluations: int = option(60, "proposals of constants, at least 2", 2)
+    instances: int = option(32, "most instances of each pool, at least 2", 2)
+    seed: int = option(0, "the seed of the proposals, at least 0", 0, MAX_SEED)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True)
 class FleetOptions:
     """Limits and prices of vehicles, in the units of the instance's file.
 
