@@ -28,7 +28,6 @@ _HEIGHTS = {"loading": 16, "driving": 4, "waiting": 10, "service": 16}
 _MOST_TICKS = 12
 _STEPS = (60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)
 """Seconds between two marks of a bar."""
-_UNKNOWN = "–"
 
 
 _Stop = tuple[int, Mapping[str, Any]]
