@@ -181,6 +181,13 @@ def test_a_problem_that_is_not_there_has_nothing_that_suits_it(target):
     assert config.problem.baseline == "nearest"
 
 
+@pytest.mark.parametrize("name", CHOICES["experiment"])
+def test_an_experiment_with_programs_of_its_own_number_names_its_budget(name):
+    config = compose("train", [f"experiment={name}"], return_hydra_config=True)
+    chosen = compose("train", [f"budget={config.hydra.runtime.choices.budget}"]).budget
+    assert (config.budget.name == chosen.name) == (config.budget.programs == chosen.programs)
+
+
 def test_what_the_command_line_says_stands_above_an_experiment():
     words = ["experiment=paper", "llm=offline", "problem.baseline=savings", "budget.programs=3"]
     config = compose("train", words)
