@@ -21,6 +21,7 @@ from specahd.config.help import describe, flat_options
 from specahd.config.schemas import SCHEMAS, register_schemas, validate
 from specahd.config.targets import taker
 from specahd.core.budget import Budget
+from specahd.core.errors import ConfigError
 from specahd.core.options import stated_options
 from specahd.core.settings import CallLimits, Penalty, Settings
 
@@ -186,6 +187,12 @@ def test_an_experiment_with_programs_of_its_own_number_names_its_budget(name):
     config = compose("train", [f"experiment={name}"], return_hydra_config=True)
     chosen = compose("train", [f"budget={config.hydra.runtime.choices.budget}"]).budget
     assert (config.budget.name == chosen.name) == (config.budget.programs == chosen.programs)
+
+
+@pytest.mark.parametrize("command", [name for name in SCHEMAS if "executor" in groups_of(name)])
+def test_the_number_of_workers_is_refused_before_any_work(command):
+    with pytest.raises(ConfigError, match=r"Expected executor.workers in \[1, 64\], got 65"):
+        validate(compose(command, [*DEMANDS[command], "executor.workers=65"]))
 
 
 def test_what_the_command_line_says_stands_above_an_experiment():

@@ -47,8 +47,6 @@ class TrainConfig(RunOptions):
 
     def __post_init__(self) -> None:
         check_options(self)
-        # The group is open, so Hydra did not check the type.
-        check_workers(self.executor.get("workers"))
         # Checked before the command line is stored, as it may contain a key.
         check_services("llm", self.llm)
         check_services("memory", self.memory)
@@ -114,8 +112,6 @@ class EvaluateConfig(RepairOptions):
         if self.incumbent is not None and (self.instance is None or self.baseline is not None):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
         check_options(self)
-        # The group is open, so Hydra did not check the type.
-        check_workers(self.executor.get("workers"))
 
     @property
     def instances(self) -> list[str]:
@@ -164,11 +160,6 @@ class TuneConfig(TuneOptions):
     pools: Pools = option(default_factory=Pools)
     limits: CallLimits = option(default_factory=lambda: FROZEN_LIMITS)
     sandbox: Confinement = option(default_factory=Confinement)
-
-    def __post_init__(self) -> None:
-        check_options(self)
-        # The group is open, so Hydra did not check the type.
-        check_workers(self.executor.get("workers"))
 
 
 @dataclass
@@ -295,3 +286,6 @@ def validate(config: DictConfig) -> None:
     if missing:
         raise ConfigError(f"{missing[0]} has no value; write {missing[0]}=VALUE.")
     OmegaConf.to_object(config)
+    if "executor" in config:
+        # The group is open, so Hydra did not check the type.
+        check_workers(config.executor.get("workers"))
