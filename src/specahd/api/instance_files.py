@@ -1,8 +1,9 @@
 """Selection of instance files: those of a public set or of a folder, or single files."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,25 +58,33 @@ def instance_files(problem: AnyProblem, given: Iterable[str | Path]) -> list[Pat
     FileError
         A folder has no instance of the problem, or a file occurs twice.
     """
-    found: list[Path] = []
-    for path in map(Path, given):
-        if not path.is_dir():
-            found.append(path)
-            continue
-        inside = [each for each in files(path) if _is_instance(problem, each)]
-        if not inside:
-            raise FileError(f"{path} holds no instance of {problem.name}.")
-        found += inside
-    refuse_named_twice(found)
-    return found
+    found = listed_files(given, partial(_is_instance, problem), f"instance of {problem.name}")
+    return [path for path, _ in found]
 
 
-def refuse_named_twice(paths: Sequence[Path]) -> None:
-    """Refuse a file that occurs twice."""
-    places = Counter(path.resolve() for path in paths)
-    for path in paths:
+def listed_files(
+    given: Iterable[str | Path], keep: Callable[[Path], bool], what: str
+) -> list[tuple[Path, Path]]:
+    """Return files, and the files below folders that are kept, each with the folder that has it.
+
+    ``what`` is what a folder without a file to keep lacks, for the message.
+
+    Raises
+    ------
+    FileError
+        A folder has no file to keep, or a file occurs twice.
+    """
+    found: list[tuple[Path, Path]] = []
+    for place in map(Path, given):
+        inside = [path for path in files(place) if keep(path)] if place.is_dir() else []
+        if place.is_dir() and not inside:
+            raise FileError(f"{place} holds no {what}.")
+        found += [(path, place) for path in inside] or [(place, place.parent)]
+    places = Counter(path.resolve() for path, _ in found)
+    for path, _ in found:
         if places[path.resolve()] > 1:
             raise FileError(f"{path} is named twice, expected every file once.")
+    return found
 
 
 def with_distinct_names(instances: Sequence[Any], places: Sequence[Path | None]) -> list[Any]:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from yaml import YAMLError, safe_load
 
-from specahd.api.instance_files import refuse_named_twice
+from specahd.api.instance_files import listed_files
 from specahd.api.problems import ProblemInstance, Source, make_problem, read
 from specahd.config import find_file
 from specahd.core.errors import ConfigError, FileError
@@ -78,11 +79,13 @@ def read_files(
     """
     given = {each.name: getattr(options, each.name) for each in fields(TableOptions)}
     matrix = None if options.matrix is None else Path(options.matrix)
-    for path, file in _listed(places, matrix):
+    keep = partial(_may_be_instance, matrix=matrix)
+    for path, folder in listed_files(map(find_file, places), keep, "instance"):
         if matrix is not None and matrix.is_dir():
             given["matrix"] = _matrix_of(path, matrix)
         found = read(path, problem, **given)
         problem = found.problem
+        file = path.relative_to(folder).as_posix()
         yield on_disk.Source(found.data, file, digest(path)), problem
 
 
@@ -100,26 +103,11 @@ def first_problem(places: Iterable[str], options: Mapping[str, str]) -> str | No
     return None
 
 
-def _listed(places: Iterable[str], matrix: Path | None) -> list[tuple[Path, str]]:
-    """Return the files, each with its name in the manifest: that in its folder."""
-    found: list[tuple[Path, str]] = []
-    for place in map(Path, map(find_file, places)):
-        if not place.is_dir():
-            found.append((place, place.name))
-            continue
-        inside = [path for path in files(place) if not _left_out(path, matrix)]
-        if not inside:
-            raise FileError(f"{place} holds no instance.")
-        found += [(path, path.relative_to(place).as_posix()) for path in inside]
-    refuse_named_twice([path for path, _ in found])
-    return found
-
-
-def _left_out(path: Path, matrix: Path | None) -> bool:
+def _may_be_instance(path: Path, matrix: Path | None) -> bool:
     if matrix is not None and path.resolve().is_relative_to(matrix.resolve()):
-        return True
+        return False
     kind = identify(read_text(path))
-    return kind is not None and kind.solution
+    return kind is None or not kind.solution
 
 
 def _matrix_of(path: Path, folder: Path) -> Path:
