@@ -62,7 +62,7 @@ def measure(
         Of the sandbox, as for :func:`~specahd.api.solving.solve`.
     """
     solvers = [LEARNED, PRESENT, *([PYVRP] if _has_pyvrp(problem) else [])]
-    learned = digest(checkpoint)
+    programs = {LEARNED: digest(checkpoint), PYVRP: PYVRP}
     wanted: list[tuple[Any, Record]] = []
     for place, day in enumerate(days):
         # A machine that slows down does so for no solver alone.
@@ -73,7 +73,7 @@ def measure(
                 "solver": solver,
                 "time_limit": time_limit,
                 "seed": seed,
-                "programs": learned if solver == LEARNED else _present(problem, day, solver),
+                "programs": programs.get(solver) or stronger_programs(problem, day),
             }
             wanted.append((day, key))
     path = checkpoint.parent / DAYS
@@ -107,10 +107,6 @@ def _has_pyvrp(problem: AnyProblem) -> bool:
     except ConfigError:
         return False
     return True
-
-
-def _present(problem: AnyProblem, day: Any, solver: str) -> str:
-    return PYVRP if solver == PYVRP else stronger_programs(problem, day)
 
 
 def _solve(
