@@ -331,10 +331,9 @@ def _table(
         )
     rows = {row.instance: row for line in lines for row in line.rows}
     failed = {row.instance for line in lines for row in line.rows if row.failed}
-    grouped = group_by_size(rows.values())
+    grouped = _by_size(counted)
     sizes = {
-        size: [row.instance for row in group if row.instance not in failed]
-        for size, group in grouped.items()
+        size: [each for each in names if each not in failed] for size, names in grouped.items()
     }
     least = zip(*(line.costs(sizes) for line in lines), strict=True)
     cheapest = [
