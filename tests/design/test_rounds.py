@@ -417,7 +417,7 @@ def test_varied_seeds_expose_together_from_the_first_round(trained):
     assert exposed == [made.record() for made in Arithmetic().expose(varied[:3], INCUMBENTS)]
     first = {line.get("carried") for line in run.responses if line["round"] == 1}
     lower = contracts(PROBLEM.operator, varied=True)[Level.LOWER].seeds
-    assert len(lower) == 5
+    assert len(lower) == 6
     assert first >= {program.id for program in (*varied, *lower)}
 
 

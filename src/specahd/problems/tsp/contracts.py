@@ -352,28 +352,95 @@ _VARIED_SEGMENTS = (
 """The functions, each with its idea."""
 
 
+def planned_path(
+    current_node: int,
+    destination_node: int,
+    unvisited_nodes: IntArray,
+    distance_matrix: FloatArray,
+) -> IntArray:
+    """Plan the path by farthest insertion, then by 2-opt and moves of up to three nodes."""
+    d = distance_matrix
+    walk = np.array([current_node, destination_node])
+    left = unvisited_nodes
+    near = np.minimum(d[left, current_node], d[left, destination_node])
+    while len(left) > 0:
+        pick = int(np.argmax(near))
+        node = left[pick]
+        price = d[walk[:-1], node] + d[node, walk[1:]] - d[walk[:-1], walk[1:]]
+        walk = np.insert(walk, int(np.argmin(price)) + 1, node)
+        left = np.delete(left, pick)
+        near = np.minimum(np.delete(near, pick), d[left, node])
+    for _ in range(4 * len(walk)):
+        ahead, behind = walk[:-1], walk[1:]
+        legs = d[ahead, behind]
+        count = len(legs)
+        turn = legs[:, None] + legs[None, :] - d[ahead][:, ahead] - d[behind][:, behind]
+        table = np.where(np.triu(np.ones((count, count)), 1) > 0.0, turn, 0.0)
+        place = int(np.argmax(table))
+        best = table[place // count, place % count]
+        i, j = place // count + 1, place % count + 1
+        changed = np.concatenate((walk[:i], walk[i:j][::-1], walk[j:]))
+        for size in (1, 2, 3):
+            starts = np.arange(1, count - size + 1)
+            if len(starts) == 0:
+                break
+            first, last = walk[starts], walk[starts + size - 1]
+            gone = (
+                legs[starts - 1]
+                + legs[starts + size - 1]
+                - d[walk[starts - 1], walk[starts + size]]
+            )
+            price = d[first][:, ahead] + d[last][:, behind] - legs[None, :]
+            other = d[last][:, ahead] + d[first][:, behind] - legs[None, :]
+            saved = gone[:, None] - np.minimum(price, other)
+            apart = np.arange(count)[None, :] - starts[:, None]
+            saved = np.where((apart < -1) | (apart > size - 1), saved, 0.0)
+            place = int(np.argmax(saved))
+            row, leg = place // count, place % count
+            if saved[row, leg] > best + 1e-9:
+                best = saved[row, leg]
+                start = int(starts[row])
+                piece = walk[start : start + size]
+                if other[row, leg] < price[row, leg]:
+                    piece = piece[::-1]
+                rest = np.concatenate((walk[:start], walk[start + size :]))
+                spot = leg + 1 if leg < start else leg + 1 - size
+                changed = np.concatenate((rest[:spot], piece, rest[spot:]))
+        if best <= 1e-9:
+            break
+        walk = changed
+    return walk[1:-1]
+
+
 _THERE = "there = distance_matrix[destination_node, unvisited_nodes]\n"
 _APART = (
     "between = distance_matrix[unvisited_nodes][:, unvisited_nodes]\n"
     "apart = between.sum(axis=1) / len(unvisited_nodes)\n"
 )
 _VISIT = "Visit the city with the least distance from here minus"
-_VARIED_NODES = by_hand(
+_VARIED_NODES = (
     (
-        "far_from_end",
-        HERE + _THERE + "score = here - 0.3 * there\n",
-        f"{_VISIT} 0.3 times distance to the destination",
+        planned_path,
+        "Plan the path by inserting the farthest node where the detour is least, and improve it by "
+        "turning pieces and moving up to three nodes while one of these saves.",
     ),
-    (
-        "outer_nodes",
-        HERE + _APART + "score = here - 0.3 * apart\n",
-        f"{_VISIT} 0.3 times mean distance to the other candidates",
-    ),
-    (
-        "outer_nodes_from_end",
-        HERE + _THERE + _APART + "score = here - 0.2 * apart - 0.2 * there\n",
-        f"{_VISIT} 0.2 times mean distance to the other candidates minus 0.2 times distance to the "
-        "destination",
+    *by_hand(
+        (
+            "far_from_end",
+            HERE + _THERE + "score = here - 0.3 * there\n",
+            f"{_VISIT} 0.3 times distance to the destination",
+        ),
+        (
+            "outer_nodes",
+            HERE + _APART + "score = here - 0.3 * apart\n",
+            f"{_VISIT} 0.3 times mean distance to the other candidates",
+        ),
+        (
+            "outer_nodes_from_end",
+            HERE + _THERE + _APART + "score = here - 0.2 * apart - 0.2 * there\n",
+            f"{_VISIT} 0.2 times mean distance to the other candidates minus 0.2 times distance to "
+            "the destination",
+        ),
     ),
 )
 
