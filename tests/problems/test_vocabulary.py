@@ -9,6 +9,7 @@ from offered import PROBLEMS, arrays_of, contract_of, problem
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
+from specahd.llm.grammar import Grammar
 from specahd.problems.tsp.construct import rebuild
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.routing.base import Region
@@ -81,6 +82,9 @@ def test_lower_samples_give_an_available_answer_in_every_state(name):
                 answer, quantity = answer
                 assert type(quantity) is int, source
                 assert not answer or 1 <= quantity <= min(residuals[answer], rest), source
+            if isinstance(answer, np.ndarray):
+                # A plan, whose first action is available.
+                answer = int(answer[0])
             assert type(answer) is int, source
             at_depot = name != "tsp" and answer == 0
             assert current != 0 if at_depot else answer in unvisited, source
@@ -180,7 +184,31 @@ def test_lower_samples_stand_a_heap_of_nodes_in_one_place():
             current_node=0, destination_node=6, unvisited_nodes=np.array([1, 2, 4]),
             distance_matrix=np.zeros((7, 7)),
         )  # fmt: skip
-        assert answer in (1, 2, 4), source
+        # One action, or a plan of them all.
+        assert answer in (1, 2, 4) if type(answer) is int else sorted(answer) == [1, 2, 4], source
+
+
+@pytest.mark.parametrize("name", ["cvrp", "tsp"])
+def test_programs_of_single_actions_answer_with_the_first_one_of_their_plan(name):
+    seen = instance(12, seed=1) | {"current_node": 0, "depot": 0, "destination_node": 12}
+    seen |= {"rest_capacity": 20, "unvisited_nodes": np.arange(1, 12)}
+    contract = contract_of(name, Level.LOWER)
+    single = contract.of_single_actions()
+    plans = 0
+    for number in range(80):
+        answers = []
+        for asked in (contract, single):
+            grammar = Grammar(asked.vocabulary)
+            tree = grammar.draw_program(generator(number, "test"))
+            program = defined(asked, grammar.source(tree, asked.name, asked.arguments))
+            answers.append(program(*(seen[each] for each in asked.arguments)))
+        plan, first = answers
+        if not isinstance(plan, int):
+            plans += 1
+            plan = plan[0]
+        assert type(first) is int
+        assert plan == first
+    assert plans > 5
 
 
 @pytest.mark.parametrize(

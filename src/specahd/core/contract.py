@@ -97,7 +97,9 @@ class Contract:
     def of_single_actions(self) -> "Contract":
         """Return the contract for searches in which an answer is one action."""
         varied = tuple(one for one in self.varied if one.id not in self.planners)
-        return replace(self, document=self.single or self.document, varied=varied, planners=())
+        document = self.single or self.document
+        vocabulary = self.vocabulary and self.vocabulary.of_single_actions()
+        return replace(self, document=document, vocabulary=vocabulary, varied=varied, planners=())
 
     def variant(
         self, seed: Callable[..., Any], interface: Interface, *, id: str, task: str

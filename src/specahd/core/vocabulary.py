@@ -5,8 +5,10 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+_PLAN = re.compile(r"return np\.array\((.*)\)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class Production:
         ``root`` type makes whole function bodies (statements); every other
         type makes expressions.
     template
-        Python source in which each hole is a name in capitals.
+        Python source in which each hole is a name in capitals. A program that answers with a plan
+        ends in ``return np.array(…)``.
     phrase
         The same in English for the design sentence, each hole in braces:
         ``"{A} minus {B}"``.
@@ -58,6 +61,14 @@ class Vocabulary:
     productions: tuple[Production, ...]
     constants: tuple[Constant, ...]
     root: str = "program"
+
+    def of_single_actions(self) -> "Vocabulary":
+        """Return the vocabulary whose programs answer with the first action of their plan."""
+        productions = (
+            replace(each, template=_PLAN.sub(r"return int(\1[0])", each.template))
+            for each in self.productions
+        )
+        return replace(self, productions=tuple(productions))
 
 
 def rule(makes: str, template: str, phrase: str, weight: float = 1.0) -> Production:

@@ -28,7 +28,7 @@ def planned_savings(
     """Plan all routes: savings, then 2-opt, exchanges of tails and relocations while one saves."""
     d = distance_matrix
     if current_node != depot:
-        return unvisited_nodes[np.argmin(d[current_node, unvisited_nodes])].reshape(1)
+        return np.array([unvisited_nodes[np.argmin(d[current_node, unvisited_nodes])]])
     # Clarke and Wright (1964): routes are joined at their ends, the largest saving first.
     home = d[depot, unvisited_nodes]
     saving = home[:, None] + home[None, :] - 1.0 * d[unvisited_nodes][:, unvisited_nodes]

@@ -176,7 +176,7 @@ _EXCHANGE = """
         turned[low + 1:high + 1] = np.arange(high, low, -1)
         stops = stops[turned]
         span = span[turned][:, turned]
-    return int(stops[1])
+    return np.array(stops[1:-1])
 """
 
 
