@@ -67,13 +67,13 @@ def planned_savings(
         size = len(walk)
         ahead, behind = walk[:-1], walk[1:]
         legs = d[ahead, behind]
-        route = np.cumsum(walk == depot)[:-1]
+        number = np.cumsum(walk == depot)[:-1]
         load = np.cumsum(demands[walk])[:-1]
-        total = np.bincount(route, demands[ahead], minlength=route[-1] + 1)
-        before = load - (np.cumsum(total) - total)[route]
-        after = total[route] - before
+        total = np.bincount(number, demands[ahead], minlength=number[-1] + 1)
+        before = load - (np.cumsum(total) - total)[number]
+        after = total[number] - before
         both = legs[:, None] + legs[None, :]
-        same = route[:, None] == route[None, :]
+        same = number[:, None] == number[None, :]
         upper = np.triu(np.ones((size - 1, size - 1)), 1) > 0.0
         turn = both - d[ahead][:, ahead] - d[behind][:, behind]
         turn = np.where(same & upper, turn, 0.0)
@@ -85,8 +85,8 @@ def planned_savings(
         moved = walk[1:-1]
         gone = legs[:-1] + legs[1:] - d[walk[:-2], walk[2:]]
         price = d[moved][:, ahead] + d[moved][:, behind] - legs[None, :]
-        room = total[route][None, :] + demands[moved][:, None] <= rest_capacity
-        room = room | (route[inner][:, None] == route[None, :])
+        room = total[number][None, :] + demands[moved][:, None] <= rest_capacity
+        room = room | (number[inner][:, None] == number[None, :])
         room = room & (moved != depot)[:, None]
         columns = np.arange(size - 1)[None, :]
         room = room & (columns != inner[:, None]) & (columns != inner[:, None] - 1)

@@ -1,10 +1,12 @@
 """The contracts of TSP, with the vocabularies and programs by hand of the operator ``append``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from specahd.core.contract import Contract
+from specahd.core.interface import Body
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Vocabulary, body, rule
 from specahd.engine import seeds, select_groups, select_position, tour_vocabulary
@@ -418,7 +420,7 @@ _APART = (
     "apart = between.sum(axis=1) / len(unvisited_nodes)\n"
 )
 _VISIT = "Visit the city with the least distance from here minus"
-_VARIED_NODES = (
+_VARIED_NODES: Sequence[tuple[Callable[..., Any] | Body, str]] = (
     (
         planned_path,
         "Plan the path by inserting the farthest node where the detour is least, and improve it by "
