@@ -42,7 +42,7 @@ SUITED_TO_LARGE_INSTANCES: Mapping[str, Mapping[str, Any]] = {
 
 
 class VehicleProblem(RoutingProblem[VehicleInstance, S]):
-    """A problem of one depot and any number of equal vehicles.
+    """A problem of one depot and any number of vehicles, equal unless an instance has types.
 
     A subclass says which fields of an instance its files set (:meth:`read_data`).
 
