@@ -354,7 +354,7 @@ class Interrupted(Observer):
 def turns(directory, pools, workers, **options):
     execution = api.Execution(partial(LocalExecutor, workers=workers))
     api.train(
-        "cvrp", budget=BUDGET_OF_TURNS, settings=TURNS, execution=execution, seed=1,
+        "cvrp", budget=BUDGET_OF_TURNS, settings=TURNS, execution=execution, seed=4,
         out=directory, pools=pools, **options,
     )  # fmt: skip
 
@@ -371,19 +371,20 @@ def told(directory):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(api_run, tmp_path_factory):
+def undisturbed(tmp_path_factory):
     out = tmp_path_factory.mktemp("turns") / "run"
-    turns(out, api_run / "pools", 1)
+    turns(out, out.parent / "pools", 1)
     return out
 
 
 @pytest.mark.integration
-def test_several_upper_programs_in_turns_give_the_same_bytes(api_run, undisturbed, tmp_path):
+def test_several_upper_programs_in_turns_give_the_same_bytes(undisturbed, tmp_path):
+    pools = undisturbed.parent / "pools"
     with pytest.raises(KeyboardInterrupt):
-        turns(tmp_path / "run", api_run / "pools", 4, observer=Interrupted(12))
+        turns(tmp_path / "run", pools, 4, observer=Interrupted(12))
     kept = thaw(tmp_path / "run" / "checkpoint")
     assert (kept.passes, kept.tries) == (8, 2)
-    turns(tmp_path / "run", api_run / "pools", 4, resume=True)
+    turns(tmp_path / "run", pools, 4, resume=True)
     assert told(tmp_path / "run") == told(undisturbed)
 
 
