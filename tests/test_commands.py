@@ -96,8 +96,8 @@ def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
         assert {key: rows[row["instance"]][key] for key in row} == row
     assert all(row["feasible"] for row in rows.values())
     assert done.stdout.startswith("cvrp: nearest, repaired by run1/checkpoint")
-    # What a reference of the evaluation itself does better is said.
-    assert re.search(r"^savings finds a cheaper solution on \d+ of 60 instances", done.stdout, re.M)
+    # A reference of the evaluation itself stands beside.
+    assert re.search(r"improvement.*rollbacks.*savings", done.stdout)
 
 
 def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):

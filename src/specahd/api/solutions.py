@@ -162,7 +162,7 @@ class Solution:
         >>> from specahd import api
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
         >>> solution.write("tiny.sol", "tiny.html").read_text().splitlines()[0]
-        'Route #1: 3 1'
+        'Route #1: 1 3'
         """
         paths = [Path(each) for each in (path, *more)]
         for each in paths:
