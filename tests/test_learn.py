@@ -48,6 +48,9 @@ def test_it_ends_with_a_sentence_and_the_same_command_measures_nothing_again(lea
     rows = records(run / "days.jsonl")
     assert [row["solver"] for row in rows].count("learned") == 2
     assert len(rows) == 6
+    named = {row["solver"]: row["programs"] for row in rows}
+    assert (named["present"], named["pyvrp"]) == ("by-hand", "pyvrp")
+    assert len(named["learned"]) == 64
     assert {row["instance"] for row in rows} == {
         row["instance"] for row in records(run / "validation.jsonl")
     }

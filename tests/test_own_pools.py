@@ -12,9 +12,9 @@ import pytest
 from commands import TINY, call, start, tree
 from routing.formats.good_files import NUMBERS, PLANE, SOLOMON, WINDOWS
 from specahd import api
-from specahd.api.own_pools import pool_folder, split_instances
+from specahd.api.own_pools import pool_folder, read_files, split_instances
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.settings import Pools
+from specahd.core.settings import Pools, TableOptions
 from specahd.routing.base import POOLS
 from specahd.routing.formats.text import digest
 from specahd.tracking.description import Description
@@ -163,22 +163,33 @@ def test_vehicles_with_limits_or_prices_are_refused(tmp_path):
     assert not (tmp_path / "pools").exists()
 
 
-def test_a_table_may_have_distances_of_its_own(tmp_path):
+@pytest.mark.parametrize("place", ["km", "days/km"])
+def test_a_table_may_have_distances_of_its_own(tmp_path, place):
     write_days(tmp_path / "days", 4, stops=2)
-    (tmp_path / "km").mkdir()
+    (tmp_path / place).mkdir()
     for number in range(4):
         far = 5 + number
-        (tmp_path / "km" / f"day-{number}.csv").write_text(f"0,3,{far}\n3,0,4\n{far},4,0\n")
+        (tmp_path / place / f"day-{number}.csv").write_text(f"0,3,{far}\n3,0,4\n{far},4,0\n")
     problem = api.make_problem("cvrp")
-    given = {"files": str(tmp_path / "days"), "capacity": 200, "matrix": str(tmp_path / "km")}
+    given = {"files": str(tmp_path / "days"), "capacity": 200, "matrix": str(tmp_path / place)}
     folder = pool_folder(problem, Pools(str(tmp_path / "pools"), **given))
     found = [each.data for pool in POOLS for each in api.read_pool(problem, pool, folder)]
     assert {(each.name, each.matrix[0, 2]) for each in found} == {
         (f"day-{number}", 5.0 + number) for number in range(4)
     }
-    (tmp_path / "km" / "day-2.csv").unlink()
+    (tmp_path / place / "day-2.csv").unlink()
     with pytest.raises(FileError, match=r"km holds 0 files named day-2, expected one"):
         pool_folder(problem, Pools(str(tmp_path / "more"), **given))
+
+
+def test_a_single_file_is_named_by_its_last_part(tmp_path):
+    write_days(tmp_path / "days", 2)
+    options = TableOptions(capacity=200)
+    places = [str(tmp_path / "days" / "day-1.csv"), str(tmp_path / "days")]
+    assert [each.file for each, _ in read_files(places[:1], options)] == ["day-1.csv"]
+    assert [each.file for each, _ in read_files(places[1:], options)] == ["day-0.csv", "day-1.csv"]
+    with pytest.raises(FileError, match=r"day-1\.csv is named twice, expected every file once"):
+        list(read_files(places, options))
 
 
 @pytest.mark.integration

@@ -1,4 +1,5 @@
 import pytest
+from omegaconf import OmegaConf
 
 from specahd.core.errors import FileError
 from specahd.core.options import Effect
@@ -9,6 +10,7 @@ from specahd.runs.configuration import (
     is_covered_by,
     name_kinds,
     options_with,
+    swept_overrides,
     varying_options,
 )
 
@@ -231,3 +233,11 @@ def test_a_run_has_the_name_that_its_method_has_today(tmp_path, saved, passes, r
     read = RunConfiguration.read(tmp_path)
     assert read.choices["method"] == read.values["choices"]["method"] == name
     assert RunKind.of(read.values).method == name
+
+
+@pytest.mark.parametrize("params", [{"seed": "0,1"}, None])
+def test_overrides_of_the_command_line_follow_those_of_an_experiment(params):
+    task = ["problem=tsp", "out=${hydra.job.num}"]
+    hydra = {"overrides": {"task": task}, "sweeper": {"params": params}}
+    found = swept_overrides(OmegaConf.create({"hydra": hydra}))
+    assert found == [*(["seed=0,1"] if params else []), *task]
