@@ -29,3 +29,4 @@ class RepairOptions:
 
 
 AS_TRAINED = RepairOptions()
+"""Those with which a checkpoint repairs as it was trained."""

@@ -33,7 +33,7 @@ hold a node, as bits."""
 
 
 def limit_routes(state: Any, most: int) -> None:
-    """Limit the number of routes of a state that has no more; one that has room for fewer stays."""
+    """Limit the number of routes of a state that has no more, at most to those it has room for."""
     used = len(state.free) - state.integers[FREE]
     state.integers[FREE] = min(state.integers[FREE], max(0, most - used))
     state.integers[LIMITED] = 1

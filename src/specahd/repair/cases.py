@@ -153,6 +153,7 @@ class BaselineSolutions:
 
 
 _NOT_STORED = BaselineSolutions(None)
+"""Each solution is constructed, and none is kept."""
 
 
 def _read(path: Path, problem: AnyProblem, instance: Any) -> tuple[Any, float] | None:

@@ -48,7 +48,7 @@ from specahd.routing.geometry import Convention, distances, great_circles, proje
 from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
-_TIMED = ("CVRP", "VRPTW")
+_WITH_DURATIONS = ("CVRP", "VRPTW")
 """Types whose ways may take other times than their distances."""
 _MOST_DECIMALS = 6
 NamedArray = tuple[NDArray[Any], Sequence[str] | None]
@@ -151,7 +151,7 @@ def read(
     lasting = None
     if options.matrix is not None:
         weights, lasting = _matrix_of(options.matrix, array, path, rows, order)
-        if kind not in _TIMED:
+        if kind not in _WITH_DURATIONS:
             lasting = None
         if options.durations is not None:
             given = options.durations, durations, path, rows, order, DURATIONS

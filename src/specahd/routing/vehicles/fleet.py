@@ -67,7 +67,7 @@ def with_fleet(
         return instance
     name = instance.name
     if instance.splits:
-        _expect_of_splits(instance, options)
+        _check_split_deliveries(instance, options)
     if isinstance(text := options.max_duration, str):
         most = duration_of(text, instance.labels.times)
         if isnan(most):
@@ -117,7 +117,7 @@ def with_fleet(
     return changed
 
 
-def _expect_of_splits(instance: VehicleInstance, options: FleetOptions) -> None:
+def _check_split_deliveries(instance: VehicleInstance, options: FleetOptions) -> None:
     """Refuse options without a meaning for split deliveries, and vehicles that are too few."""
     name, taken = instance.name, ("vehicles", "fixed_cost", "open")
     if given := [each for each in options.given if each not in taken]:
@@ -240,9 +240,10 @@ def relaxed(instance: VehicleInstance) -> VehicleInstance:
     ConfigError
         No customer is worth a vehicle.
     """
-    never = list(unservable(instance))
     if instance.splits:
+        # Enough vehicles deliver all, and fewer are refused.
         return instance
+    never = list(unservable(instance))
     limited = instance.fleet is not None or searches_types(instance)
     if not limited and instance.prizes is None and not never:
         return instance
