@@ -196,6 +196,18 @@ def test_instances_that_cannot_be_repaired_are_left_out_and_told_of(tmp_path, mo
     assert not (tmp_path / "alone").exists()
 
 
+def test_an_instance_of_which_programs_do_not_see_all_is_left_out_among_several(tmp_path):
+    files = made(problem_of("cvrp"), tmp_path / "public")
+    files[1].write_text(files[1].read_text().replace("EOF", "DISTANCE : 5e5\nEOF"))
+    told = []
+    observer = Observer()
+    observer.on_warning = told.append
+    checkpoint = freeze_seeds("cvrp", tmp_path / "seeds")
+    found = evaluated(checkpoint, files, tmp_path / "out", observer=observer)
+    assert "limits or prices vehicles" in told[-1]
+    assert found.summary.instances == 2
+
+
 def test_files_of_equal_name_are_called_like_their_files(tmp_path):
     text = problem_of("cvrp").dumps(next(problem_of("cvrp").generate("lower_train", 0)))
     for name in ("one.vrp", "two.vrp"):

@@ -11,6 +11,7 @@ from specahd.runs.configuration import (
     name_kinds,
     options_with,
     swept_overrides,
+    told_options,
     varying_options,
 )
 
@@ -92,6 +93,18 @@ def test_what_enters_into_no_result_makes_no_other_kind():
     assert first != kind(pools={"dir": "0", "seed": 5}, memory={"threshold": 0.5})
     # Names that only begin alike are not meant.
     assert kind(seeding=1) != kind(seeding=2)
+
+
+def test_a_run_older_than_an_option_is_of_the_kind_of_those_without_it():
+    older = kind(search={"beta": 0.5})
+    newer = kind(search={"beta": 0.5, "halving": False}, limits={"instance": None})
+    assert newer == older
+    others = kind(search={"beta": 0.5, "halving": True}), kind(limits={"instance": 3})
+    assert len({older, *others}) == 3
+    # An option that is on by default says something where it is off.
+    assert kind(method={"policy": {"distinct": False}}) != kind()
+    stored = [("limits.instance", "None"), ("search.beta", "0.5"), ("search.halving", "True")]
+    assert told_options(stored) == tuple(stored[1:])
 
 
 def test_pools_are_told_by_their_seed_or_by_the_folder_of_ones_own():

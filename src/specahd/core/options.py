@@ -240,3 +240,17 @@ def effects(options: type, group: str = "") -> Mapping[str, Effect]:
             of_group: Any = kind
             found |= effects(of_group, f"{group}{each.name}.")
     return found
+
+
+def off_by_default(options: type, group: str = "") -> frozenset[str]:
+    """Return the full names of a dataclass's options that are None or False unless they are set."""
+    found: set[str] = set()
+    kinds = get_type_hints(options)
+    for each in fields(options):
+        kind = kinds[each.name]
+        if is_dataclass(kind):
+            of_group: Any = kind
+            found |= off_by_default(of_group, f"{group}{each.name}.")
+        elif each.default is None or each.default is False:
+            found.add(f"{group}{each.name}")
+    return frozenset(found)

@@ -300,23 +300,34 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     NotEnoughMemory
         The block would not fit; nothing was allocated.
     ConfigError
-        An instance has limits or prices of vehicles, or stops that may or must be left out, which
-        programs do not see; or directed ways, which those of regions do not.
+        An instance is refused by :func:`require_seen`.
     """
     instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
-    for case in cases:
-        if getattr(case.instance, "limited", False):
-            raise _limited_error(case.instance)
-        if getattr(case.instance, "directed", False) and not operator.repairs_per_customer:
-            raise ConfigError(
-                f"{case.instance.name} has ways that differ from the ways back, expected "
-                "repair=insertion: other programs take distances as symmetric."
-            )
+    for instance in instances:
+        require_seen(problem, instance)
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
     for index, instance in enumerate(instances):
         operator.fill(problem, instance, shared.writable(index))
     return shared
+
+
+def require_seen(problem: AnyProblem, instance: Any) -> None:
+    """Refuse an instance of which programs would not see all.
+
+    Raises
+    ------
+    ConfigError
+        It has limits or prices of vehicles, or stops that may or must be left out, which programs
+        do not see; or directed ways, which those of regions do not.
+    """
+    if getattr(instance, "limited", False):
+        raise _limited_error(instance)
+    if getattr(instance, "directed", False) and not problem.operator.repairs_per_customer:
+        raise ConfigError(
+            f"{instance.name} has ways that differ from the ways back, expected "
+            "repair=insertion: other programs take distances as symmetric."
+        )
 
 
 def _limited_error(instance: Any) -> ConfigError:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from msgspec import Struct, structs
 
 from specahd.core.errors import FileError
-from specahd.core.options import Effect, effects
+from specahd.core.options import Effect, effects, off_by_default
 from specahd.core.plain import convert, parse_yaml, read_bytes
 from specahd.core.services import EncoderOptions, ModelOptions
 from specahd.core.settings import POOLS_SEED, RunOptions, Settings
@@ -150,6 +150,7 @@ def is_covered_by(key: str, options: Iterable[str]) -> bool:
 
 
 _IRRELEVANT = options_with(Effect.SEED, Effect.BOUND, Effect.SPEED, Effect.ACCESS)
+_OFF_BY_DEFAULT = off_by_default(RunOptions)
 _CLASS = "._target_"
 _CALLING = ("_partial_", "_recursive_", "_convert_")
 """Hydra's keys for calling a class; the class itself determines the result."""
@@ -171,6 +172,8 @@ class RunKind:
 
     ``options`` are the choices by group and the values by dotted name. The options that make a run
     a control are one option, ``control``, whether the group of that name set them or not.
+    An option that is off by default and stays so is left out: a run that is older than the option
+    is of the same kind.
     """
 
     problem: str
@@ -205,7 +208,7 @@ class RunKind:
             method=str(choices["method"]),
             llm=str(choices["llm"]),
             budget=str(config["budget"]["name"]),
-            options=tuple((key, str(options[key])) for key in sorted(options)),
+            options=told_options((key, str(options[key])) for key in sorted(options)),
         )
 
     @property
@@ -217,6 +220,15 @@ class RunKind:
         """Return the values of options; the word None stands for an absent option."""
         options = dict(self.options)
         return [str(options.get(key)) for key in keys]
+
+
+def told_options(options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the options of a kind without those that are off by default and stay so."""
+    return tuple(
+        (key, value)
+        for key, value in options
+        if key not in _OFF_BY_DEFAULT or value not in ("None", "False")
+    )
 
 
 def _control(options: Mapping[str, Any]) -> tuple[str, set[str]]:
