@@ -32,6 +32,7 @@ SMALL = [
     "budget.upper_train=3",
     "budget.selection=3",
     "budget.validation=5",
+    "search.uppers=1",
     "tracking=none",
 ]
 # The least of trainings, tracked or not.
@@ -43,6 +44,7 @@ TINY = [
     "budget.upper_train=2",
     "budget.selection=2",
     "budget.validation=2",
+    "search.uppers=1",
 ]
 
 

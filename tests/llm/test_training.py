@@ -24,6 +24,9 @@ ROUND = [
     "budget.upper_train=3",
     "budget.selection=3",
     "budget.validation=3",
+    # Passes end soon, since what is tested is how replies come.
+    "search.uppers=1",
+    "search.passes=2",
 ]
 # Faults that stall do so for longer than the client waits.
 PATIENCE = ["llm.timeout=1", "llm.backoff=0.02", "llm.patience=0.2"]
