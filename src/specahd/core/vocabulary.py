@@ -65,7 +65,7 @@ class Vocabulary:
     def of_single_actions(self) -> "Vocabulary":
         """Return the vocabulary whose programs answer with the first action of their plan."""
         productions = (
-            replace(each, template=_PLAN.sub(r"return int(\1[0])", each.template))
+            replace(each, template=_PLAN.sub(r"return np.array(\1)[0].tolist()", each.template))
             for each in self.productions
         )
         return replace(self, productions=tuple(productions))
