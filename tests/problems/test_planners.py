@@ -1,15 +1,19 @@
 """Programs by hand that plan a whole region: what they answer is feasible and a local optimum."""
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
 
 from specahd.problems.cvrp.contracts import planned_savings
 from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.sdvrp.baseline import nearest
+from specahd.problems.sdvrp.contracts import planned_splits
+from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.contracts import planned_path
 from specahd.routing.vehicles.instance import VehicleInstance
+from specahd.routing.vehicles.routes import Delivery
 
 PROBLEM = CVRP()
 
@@ -112,3 +116,64 @@ def test_no_single_change_of_a_planned_path_is_shorter(size):
             for spot, piece in product(range(len(rest) + 1), (plan[i:j], plan[i:j][::-1])):
                 moved = rest[:spot] + piece + rest[spot:]
                 assert length(matrix, [0, *moved, size + 1]) >= shortest
+
+
+def deliveries_of(plan):
+    """Return what each route of a plan delivers, by customer; each ends at the depot."""
+    routes = [[]]
+    for node, quantity in plan.tolist():
+        if node:
+            routes[-1].append((node, quantity))
+        else:
+            routes.append([])
+    assert routes.pop() == []
+    return routes
+
+
+def entered(route, node, matrix):
+    """Return the least length of a route that visits a node more, unless it does."""
+    stops = [0, *route, 0]
+    if node in route:
+        return length(matrix, stops)
+    return min(length(matrix, [*stops[:k], node, *stops[k:]]) for k in range(1, len(stops)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("capacity", [7, 15, 40])
+def test_no_delivery_is_exchanged_for_a_part_of_a_larger_one_at_a_gain(seed, capacity):
+    found, _ = drawn(seed, 20)
+    matrix = strange(seed, 21)
+    plan = planned_splits(0, 0, np.arange(1, 21), capacity, found.demands, matrix)
+    routes = deliveries_of(plan)
+    assert all(sum(quantity for _, quantity in route) == capacity for route in routes[:-1])
+    tried = 0
+    for giving, taking in permutations(routes, 2):
+        first, second = ([node for node, _ in route] for route in (giving, taking))
+        before = length(matrix, [0, *first, 0]) + length(matrix, [0, *second, 0])
+        for (giver, large), (place, (mover, small)) in product(giving, enumerate(taking)):
+            if small < large and giver != mover:
+                rest = second[:place] + second[place + 1 :]
+                instead = rest if giver in rest else [*rest[:place], giver, *rest[place:]]
+                after = entered(first, mover, matrix) + length(matrix, [0, *instead, 0])
+                assert after >= before
+                tried += 1
+    assert tried > 20
+
+
+@pytest.mark.parametrize("size", [1, 2, 60, 150])
+@pytest.mark.parametrize(("capacity", "share"), [(4, 1.0), (25, 0.97)])
+def test_planned_deliveries_cost_less_than_those_to_the_nearest(size, capacity, share):
+    found, matrix = drawn(size, size)
+    found = replace(found, capacity=capacity, splits=True)
+    customers = np.arange(1, size + 1)
+    plan = planned_splits(0, 0, customers, capacity, found.demands, matrix)
+    routes = tuple(tuple(Delivery(*pair) for pair in each) for each in deliveries_of(plan))
+    solved = SDVRP()
+    assert solved.check(found, routes) == ()
+    most = solved.cost(found, nearest(found)) * (share if size > 2 else 1.0)
+    assert solved.cost(found, routes) <= most
+    # Asked again on a route that has begun, it goes to the nearest.
+    if size > 1:
+        [again] = planned_splits(1, 0, customers[1:], 3, found.demands, matrix)
+        node = customers[1:][matrix[1, customers[1:]].argmin()]
+        assert again.tolist() == [node, min(3, found.demands[node])]

@@ -155,6 +155,99 @@ def nearest_delivery(
     return (customer, most)
 
 
+def planned_splits(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> IntArray:
+    """Plan all routes: fill each vehicle by insertion, then exchange deliveries for parts."""
+    d = distance_matrix
+    if current_node != depot:
+        node = int(unvisited_nodes[np.argmin(d[current_node, unvisited_nodes])])
+        return np.array([[node, min(rest_capacity, int(residual_demands[node]))]])
+    # From the farthest customer on, the least detour less distance to the depot, as in savings.
+    left = unvisited_nodes
+    lack = residual_demands.copy()
+    routes, amounts = [], []
+    while len(left) > 0:
+        stops, parts, rest = [depot, depot], [0, 0], rest_capacity
+        pick = int(np.argmax(d[depot, left]))
+        while rest > 0 and len(left) > 0:
+            walk = np.array(stops)
+            ahead, behind = walk[:-1, None], walk[1:, None]
+            detour = d[ahead, left] + d[left, behind] - d[ahead, behind]
+            if len(stops) > 2:
+                pick = int(np.argmin(detour.min(axis=0) - 1.0 * d[depot, left]))
+            node = int(left[pick])
+            spot = int(np.argmin(detour[:, pick])) + 1
+            part = min(rest, int(lack[node]))
+            stops.insert(spot, node)
+            parts.insert(spot, part)
+            rest -= part
+            lack[node] -= part
+            if lack[node] == 0:
+                left = np.delete(left, pick)
+        routes.append(stops)
+        amounts.append(parts)
+    # A delivery moves to another route; as much of a larger one there takes its place (Boudia et
+    # al., 2007). So no load changes. Rows give a part, columns move; once a round for a route.
+    for _ in range(100):
+        flat = np.array([stop for stops in routes for stop in stops[:-1]] + [depot])
+        quantities = np.array([part for parts in amounts for part in parts[:-1]])
+        starts = np.flatnonzero(flat[:-1] == depot)
+        visits = np.flatnonzero(flat != depot)
+        number = np.cumsum(flat == depot)[visits] - 1
+        nodes, given = flat[visits], quantities[visits]
+        before, after, rows = flat[visits - 1], flat[visits + 1], nodes[:, None]
+        there = np.zeros((len(d), len(routes)))
+        there[nodes, number] = 1.0
+        served = there[nodes] > 0.0
+        detour = d[flat[:-1], rows] + d[rows, flat[1:]] - d[flat[:-1], flat[1:]]
+        enters = np.where(served, 0.0, np.minimum.reduceat(detour, starts, axis=1))
+        leaves = d[before, nodes] + d[nodes, after] - d[before, after]
+        instead = d[before, rows] + d[rows, after] - d[before, after]
+        gain = leaves - np.where(served[:, number], 0.0, instead) - enters[:, number].T
+        able = (number[:, None] != number) & (rows != nodes) & (given[:, None] > given)
+        found = np.flatnonzero(np.where(able, gain, 0.0) > 1e-9)
+        if len(found) == 0:
+            break
+        idle = [True for _ in routes]
+        for pair in found[np.argsort(-gain.ravel()[found], kind="stable")]:
+            i, j = int(pair) // len(nodes), int(pair) % len(nodes)
+            one, two, part = int(number[i]), int(number[j]), int(given[j])
+            if not (idle[one] and idle[two]):
+                continue
+            idle[one] = idle[two] = False
+            first, second = int(visits[i] - starts[one]), int(visits[j] - starts[two])
+            giver, mover = int(nodes[i]), int(nodes[j])
+            amounts[one][first] -= part
+            if mover in routes[one]:
+                amounts[one][routes[one].index(mover)] += part
+            else:
+                legs = detour[j, starts[one] : starts[one] + len(routes[one]) - 1]
+                routes[one].insert(int(np.argmin(legs)) + 1, mover)
+                amounts[one].insert(int(np.argmin(legs)) + 1, part)
+            if giver in routes[two]:
+                amounts[two][routes[two].index(giver)] += part
+                routes[two].pop(second)
+                amounts[two].pop(second)
+            else:
+                routes[two][second] = giver
+    visited = [stop for stops in routes for stop in stops[1:]]
+    plan = np.column_stack((visited, [part for parts in amounts for part in parts[1:]]))
+    return np.array(plan)
+
+
+_IDEA = (
+    "Fill each vehicle by insertion from the farthest customer on, by the least detour minus "
+    "{WEIGHT} times distance to the depot, and move deliveries to other routes, where as much of a "
+    "larger one takes their place, while this saves"
+)
+
+
 _GOAL = (
     "Split-delivery vehicle routing: vehicles of equal capacity start and end at a depot and "
     "deliver the demand of every customer at the least total distance; several vehicles may share "
@@ -179,9 +272,19 @@ APPEND, CONSTRUCT = next_customer.contracts(
     problem=_PROBLEM,
     runner=runners.rebuild_split,
     vocabulary=next_customer.vocabulary(
-        rules=_RULES, form=_FORM, constants=(Constant("part", 0.1, 0.9),)
+        rules=(
+            *_RULES,
+            body_of(
+                planned_splits,
+                _IDEA[0].lower() + _IDEA[1:],
+                1,
+                {"1.0 * d[depot, left]": "WEIGHT * d[depot, left]"},
+            ),
+        ),
+        form=_FORM,
+        constants=(Constant("part", 0.1, 0.9),),
     ),
-    varied=_VARIED,
+    varied=((planned_splits, _IDEA.format(WEIGHT="1") + "."), *_VARIED),
     leaving=" and leave all that fits",
     asked=", and with which quantity",
 )
