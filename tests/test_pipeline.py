@@ -40,6 +40,8 @@ class Copy:
         params = place / "params.yaml"
         chosen = {**yaml.safe_load(params.read_text()), "problems": ["tsp", "cvrp"], "seeds": [0]}
         params.write_text(yaml.safe_dump({**chosen, "options": SMALL}))
+        with (place / "conf" / "evaluate.yaml").open("a") as file:
+            file.write("count: 4\n")
         self.git("init", "--quiet")
         self.commit()
 

@@ -92,7 +92,7 @@ def test_the_champion_predicts_in_a_fresh_process_what_evaluation_gives(place):
     assert "Warning" not in done.stderr
     for name, checkpoint in {"fetched": CHAMPION, "local": "run/checkpoint"}.items():
         options = [f"checkpoint={checkpoint}", "pool=validation", f"hydra.run.dir={name}"]
-        call("evaluate", *options, cwd=place)
+        call("evaluate", *options, "count=2", cwd=place)
     rows = place / "fetched" / "rows.jsonl"
     assert rows.read_bytes() == (place / "local" / "rows.jsonl").read_bytes()
     evaluated = {row["instance"]: row for row in journal.read_records(rows)}
