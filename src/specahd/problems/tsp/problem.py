@@ -318,7 +318,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
     smallest_region = SMALLEST
     # Programs plan the whole segment at every stop (docs/results.md).
-    suited_sizes = {"append": (16, 50), "insertion": (3, 50), "construct": (3, 50)}
+    suited_sizes = {"append": (16, 200), "insertion": (3, 50), "construct": (3, 50)}
     suited = {
         "solve": {
             "problem.baseline": "two_opt",
