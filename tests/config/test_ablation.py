@@ -102,6 +102,10 @@ def test_a_control_that_another_option_reverts_is_refused(overrides, sentence):
         composed(*overrides)
 
 
+def test_a_control_stands_above_the_budget_of_an_experiment():
+    assert composed("experiment=language_model", "control=no_program")["budget"]["programs"] == 0
+
+
 def test_the_experiment_of_controls_is_the_comparison_with_one_part_less():
     complete = composed("experiment=comparison", "budget.validation=4")
     for label, changed in (("no_program", "budget"), ("sampled", "method"), ("none", "")):
