@@ -82,8 +82,8 @@ def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
         "runpy.run_module('specahd.evaluate', run_name='__main__', alter_sys=True)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "checkpoint=run1", "pool=validation", "count=5",
-         "hydra.run.dir=evaluated"],
+        [sys.executable, "-c", code, "checkpoint=run1/checkpoint", "pool=validation",
+         "count=5", "hydra.run.dir=evaluated"],
         cwd=place, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

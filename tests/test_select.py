@@ -1,6 +1,7 @@
 """From a training run to its champion and back, through the commands and through MLflow itself."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -87,12 +88,15 @@ def test_the_table_names_the_chosen_run_and_how_to_go_on(place):
 
 def test_the_champion_predicts_in_a_fresh_process_what_evaluation_gives(place):
     first, second = instances(place)
+    (place / "two").mkdir()
+    for path in (first, second):
+        shutil.copy(path, place / "two")
     done = run("-c", PREDICT, first, second, cwd=place)
     predicted = json.loads(done.stdout)
     assert "Warning" not in done.stderr
     for name, checkpoint in {"fetched": CHAMPION, "local": "run/checkpoint"}.items():
-        options = [f"checkpoint={checkpoint}", "pool=validation", f"hydra.run.dir={name}"]
-        call("evaluate", *options, "count=2", cwd=place)
+        options = [f"checkpoint={checkpoint}", "instance=two", f"hydra.run.dir={name}"]
+        call("evaluate", *options, cwd=place)
     rows = place / "fetched" / "rows.jsonl"
     assert rows.read_bytes() == (place / "local" / "rows.jsonl").read_bytes()
     evaluated = {row["instance"]: row for row in journal.read_records(rows)}
