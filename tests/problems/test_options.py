@@ -69,7 +69,7 @@ def test_a_convention_is_one_of_two(name):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_regions_are_as_many_and_as_large_as_suits_how_they_are_rebuilt(name):
-    make, largest = type(problem(name)), {"cvrp": 200, "vrptw": 400, "sdvrp": 500, "tsp": 50}
+    make, largest = type(problem(name)), {"cvrp": 200, "vrptw": 400, "sdvrp": 500, "tsp": 200}
     found = [make(repair=repair) for repair in ("append", "insertion")]
     assert [(each.max_regions, each.max_size) for each in found] == [
         (16, largest[name]),
