@@ -1,5 +1,6 @@
 """Tables of rows: what a comparison stands on, in one file."""
 
+import json
 from collections import defaultdict
 from math import isnan
 
@@ -70,6 +71,20 @@ def test_a_row_has_its_control_its_calls_and_the_command(collected, tmp_path):
     assert b"somebody" not in (tmp_path / "rows.parquet").read_bytes()
     assert '["search.repertoire", "run"]' in first["options"]
     assert isnan(read_table(tmp_path / "rows.parquet").spending["eoh"].tokens)
+
+
+def test_rows_with_an_option_that_is_off_are_of_the_kind_of_rows_before_it(collected, tmp_path):
+    path = tmp_path / "rows.parquet"
+    write_table(collected, path)
+    kinds = [run.kind for run in read_table(path).runs]
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    for each in rows:
+        if each["options"]:
+            options = [*json.loads(each["options"]), ["search.halving", "False"]]
+            each["options"] = json.dumps(sorted(options))
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+    assert [run.kind for run in read_table(path).runs] == kinds
 
 
 def test_what_is_no_table_of_rows_is_refused(collected, tmp_path):
