@@ -11,8 +11,8 @@ from specahd.runs.configuration import (
     name_kinds,
     options_with,
     swept_overrides,
-    told_options,
     varying_options,
+    without_unset,
 )
 
 
@@ -104,7 +104,7 @@ def test_a_run_older_than_an_option_is_of_the_kind_of_those_without_it():
     # An option that is on by default says something where it is off.
     assert kind(method={"policy": {"distinct": False}}) != kind()
     stored = [("limits.instance", "None"), ("search.beta", "0.5"), ("search.halving", "True")]
-    assert told_options(stored) == tuple(stored[1:])
+    assert without_unset(stored) == tuple(stored[1:])
 
 
 def test_pools_are_told_by_their_seed_or_by_the_folder_of_ones_own():

@@ -6,8 +6,8 @@ checks, ``--help``, the rules of ``resume=`` and the names of runs are read from
 """
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from inspect import Parameter, signature
 from types import NoneType, UnionType
@@ -230,27 +230,28 @@ def effects(options: type, group: str = "") -> Mapping[str, Effect]:
 
     The name of a group stands for all of its options.
     """
-    found: dict[str, Effect] = {}
-    kinds = get_type_hints(options)
-    for each in fields(options):
-        stated, kind = each.metadata.get(_OPTION), kinds[each.name]
-        if stated is not None and stated.effect is not Effect.RESULTS:
-            found[f"{group}{each.name}"] = stated.effect
-        elif is_dataclass(kind):
-            of_group: Any = kind
-            found |= effects(of_group, f"{group}{each.name}.")
-    return found
+    stated = {name: each.metadata.get(_OPTION) for name, each in _all_fields(options, group)}
+    return {
+        name: each.effect
+        for name, each in stated.items()
+        if each is not None and each.effect is not Effect.RESULTS
+    }
 
 
-def off_by_default(options: type, group: str = "") -> frozenset[str]:
+def off_by_default(options: type) -> frozenset[str]:
     """Return the full names of a dataclass's options that are None or False unless they are set."""
-    found: set[str] = set()
+    return frozenset(
+        name
+        for name, each in _all_fields(options, "")
+        if each.default is None or each.default is False
+    )
+
+
+def _all_fields(options: type, group: str) -> Iterator[tuple[str, Field[Any]]]:
+    """Yield the fields of a dataclass, and of those in it, each with its full name."""
     kinds = get_type_hints(options)
     for each in fields(options):
-        kind = kinds[each.name]
-        if is_dataclass(kind):
-            of_group: Any = kind
-            found |= off_by_default(of_group, f"{group}{each.name}.")
-        elif each.default is None or each.default is False:
-            found.add(f"{group}{each.name}")
-    return frozenset(found)
+        yield f"{group}{each.name}", each
+        if is_dataclass(kinds[each.name]):
+            of_group: Any = kinds[each.name]
+            yield from _all_fields(of_group, f"{group}{each.name}.")

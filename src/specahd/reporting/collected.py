@@ -21,7 +21,7 @@ from specahd.core.folders import write_atomically
 from specahd.evaluation.files import row_timings_file, rows_file
 from specahd.evaluation.rows import Row, read_baseline_seconds, read_rows, read_seconds
 from specahd.reporting.methods import Reference, is_comparison
-from specahd.runs.configuration import RunKind, told_options
+from specahd.runs.configuration import RunKind, without_unset
 from specahd.runs.reading import Run, RunStatus, Spending, StoredRun, choose_runs, read_spending
 
 ROWS = "rows.parquet"
@@ -271,7 +271,7 @@ def _collected(records: Sequence[Mapping[str, Any]]) -> Collected:
 
 
 def _run(head: Mapping[str, Any], rows: tuple[Row, ...]) -> Run:
-    options = told_options((str(key), str(value)) for key, value in json.loads(head["options"]))
+    options = without_unset((str(key), str(value)) for key, value in json.loads(head["options"]))
     return StoredRun(
         name=head["run"],
         kind=RunKind(head["problem"], head["method"], head["llm"], head["budget"], options),

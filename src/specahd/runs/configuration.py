@@ -208,7 +208,7 @@ class RunKind:
             method=str(choices["method"]),
             llm=str(choices["llm"]),
             budget=str(config["budget"]["name"]),
-            options=told_options((key, str(options[key])) for key in sorted(options)),
+            options=without_unset((key, str(options[key])) for key in sorted(options)),
         )
 
     @property
@@ -222,7 +222,7 @@ class RunKind:
         return [str(options.get(key)) for key in keys]
 
 
-def told_options(options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def without_unset(options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return the options of a kind without those that are off by default and stay so."""
     return tuple(
         (key, value)
