@@ -32,7 +32,7 @@ from specahd.evaluation.rows import (
     summarise,
 )
 from specahd.evaluation.study import Study, region_records, replay, study_regions
-from specahd.repair.cases import BaselineSolutions, Case, make_case, require_seen
+from specahd.repair.cases import BaselineSolutions, Case, make_case, require_supported
 from specahd.repair.cases import Incumbent as CaseIncumbent
 from specahd.repair.execution import expose, stream_frozen
 from specahd.repair.system import Repair, RepairSystem
@@ -321,7 +321,7 @@ class _Work:
         refused: list[ConfigError | NotEnoughMemory] = []
         for one in left:
             try:
-                require_seen(problem, one.data)
+                require_supported(problem, one.data)
                 cases.append((one, make_case(problem, one.data, self.kept)))
             except (ConfigError, NotEnoughMemory) as error:
                 if len(self.given) == 1:

@@ -300,19 +300,19 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     NotEnoughMemory
         The block would not fit; nothing was allocated.
     ConfigError
-        An instance is refused by :func:`require_seen`.
+        An instance is refused by :func:`require_supported`.
     """
     instances, operator = [case.instance for case in cases], problem.operator
     _require_block(problem, instances)
     for instance in instances:
-        require_seen(problem, instance)
+        require_supported(problem, instance)
     shared = SharedArrays.allocate([operator.layout(problem, each) for each in instances])
     for index, instance in enumerate(instances):
         operator.fill(problem, instance, shared.writable(index))
     return shared
 
 
-def require_seen(problem: AnyProblem, instance: Any) -> None:
+def require_supported(problem: AnyProblem, instance: Any) -> None:
     """Refuse an instance of which programs would not see all.
 
     Raises
