@@ -237,8 +237,8 @@ def planned_splits(
             else:
                 routes[two][second] = giver
     visited = [stop for stops in routes for stop in stops[1:]]
-    plan = np.column_stack((visited, [part for parts in amounts for part in parts[1:]]))
-    return np.array(plan)
+    delivered = [part for parts in amounts for part in parts[1:]]
+    return np.array(list(zip(visited, delivered, strict=True)))
 
 
 _IDEA = (

@@ -317,7 +317,6 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}
     smallest_region = SMALLEST
-    # Programs plan the whole segment at every stop (docs/results.md).
     suited_sizes = {"append": (16, 200), "insertion": (3, 50), "construct": (3, 50)}
     suited = {
         "solve": {
