@@ -40,6 +40,7 @@ class Copy:
         params = place / "params.yaml"
         chosen = {**yaml.safe_load(params.read_text()), "problems": ["tsp", "cvrp"], "seeds": [0]}
         params.write_text(yaml.safe_dump({**chosen, "options": SMALL}))
+        # Of 60 instances, which programs that plan take minutes for.
         with (place / "conf" / "evaluate.yaml").open("a") as file:
             file.write("count: 4\n")
         self.git("init", "--quiet")
