@@ -106,14 +106,12 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
 
     # Without the key, what was written is what a replay and a resumed run read.
     journal = tmp_path / "run" / "journal.jsonl"
-    replay = ["llm=recorded", "llm.path=cassette.jsonl", "tracking=none", "hydra.run.dir=replay"]
-    given = [word for word in done.args if word.startswith("budget")]
-    call("train", *given, *replay, cwd=tmp_path)
+    recorded = ("llm=recorded", "llm.path=cassette.jsonl")
+    train(tmp_path, None, "hydra.run.dir=replay", programs=12, llm=recorded)
     assert (tmp_path / "replay" / "journal.jsonl").read_bytes() == kept[journal]
     whole = kept[journal].splitlines(keepends=True)
     journal.write_bytes(b"".join(whole[: len(whole) // 2]))
-    resume = ["resume=run", "tracking=none", "llm=recorded", "llm.path=cassette.jsonl"]
-    call("train", *resume, cwd=tmp_path)
+    call("train", "resume=run", "tracking=none", *recorded, cwd=tmp_path)
     assert journal.read_bytes() == kept[journal]
 
 
