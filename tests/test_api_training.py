@@ -26,7 +26,8 @@ from specahd.config.schemas import register_schemas
 from specahd.core import journal
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
-from specahd.design.coupled import Coupled
+from specahd.core.program import Level
+from specahd.design.coupled import Coupled, contracts_of
 from specahd.methods.eoh import EoH
 from specahd.runs.reading import read_spending
 from specahd.sandbox.executor import LocalExecutor
@@ -180,6 +181,26 @@ def test_a_search_begins_with_the_programs_of_a_run_in_place_of_those_by_hand(ap
         assert given == {"record": "given", "initial_programs": sums}
 
 
+def test_a_search_begins_with_the_upper_programs_of_a_run_where_it_is_told_to(api_run, tmp_path):
+    given = thaw(api_run / "run" / "checkpoint")
+    kept = {Level.LOWER: given.repertoire, Level.UPPER: given.uppers}
+    for levels, begun in (("lower", ["lower"]), ("upper", ["upper"]), ("both", Level)):
+        settings = api.Settings(seeds="varied", initial_programs="run", initial_levels=levels)
+        for level, contract in contracts_of(api.make_problem("cvrp"), settings, given).items():
+            assert len(contract.others) > 1
+            named = {one.id.startswith(f"{level}-given-") for one in contract.others}
+            assert named == {level in begun}
+            if level in begun:
+                sources = {program.source for program in kept[level]}
+                assert {one.source for one in contract.others} == sources - {contract.seed.source}
+    named = {"initial_programs": str(api_run / "run"), "initial_levels": "upper"}
+    settings = api.Settings(uppers=9, passes=9, **named)
+    budget = replace(SMALL, programs=0)
+    api.train("cvrp", budget=budget, settings=settings, out=tmp_path, pools=api_run / "pools")
+    frozen = thaw(tmp_path / "checkpoint")
+    assert {one.level for one in frozen.programs if "-given-" in one.id} == {"upper"}
+
+
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
@@ -314,6 +335,13 @@ def test_a_setting_without_an_effect_is_refused(tmp_path, repair, method, names,
         with pytest.raises(ConfigError, match=rf"search\.{name}=.*{reason}"):
             train(settings=settings, out=tmp_path / "run")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_method_of_one_level_begins_with_no_upper_programs(api_run, tmp_path):
+    settings = api.Settings(initial_programs=str(api_run / "run"), initial_levels="both")
+    train = partial(api.train, "cvrp", budget=SMALL, pools=api_run / "pools")
+    with pytest.raises(ConfigError, match=r"initial_levels=None where a method searches one level"):
+        train(method="eoh", settings=settings, out=tmp_path / "run")
 
 
 def test_a_missing_key_is_told_before_what_only_a_run_imports(tmp_path):

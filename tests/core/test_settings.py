@@ -58,6 +58,7 @@ WRONG = {
     "search.accept": ["no"],
     "search.racing": ["perhaps"],
     "search.halving": ["perhaps"],
+    "search.initial_levels": ["all"],
     "limits.upper_call": [0, 2e6, NAN],
     "limits.lower_call": [0],
     "limits.lower_node": [0],
@@ -103,6 +104,10 @@ def test_a_repertoire_is_given_to_the_upper_level_only():
         Settings(repertoire="run/checkpoint")
     with pytest.raises(ConfigError, match=r"lower with search\.initial_programs, got upper"):
         Settings(levels="upper", repertoire="run/checkpoint", initial_programs="run")
+    with pytest.raises(ConfigError, match=r"initial_programs=RUN with search\.initial_levels=both"):
+        Settings(initial_levels="both")
+    with pytest.raises(ConfigError, match=r"initial_levels=lower with search\.levels=lower, got"):
+        Settings(levels="lower", initial_programs="run", initial_levels="upper")
 
 
 @pytest.mark.parametrize("workers", [0, 65, True, 2.5, None, "2"])

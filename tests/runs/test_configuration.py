@@ -187,6 +187,8 @@ def test_controls_are_named_in_words_whatever_made_them(tmp_path):
         "no program": controlled(programs=0),
         "sampled": controlled(operators=["i1"]),
         "programs of eoh": controlled(programs=0, initial_programs=str(run)),
+        "upper programs of eoh": controlled(initial_programs=str(run), initial_levels="upper"),
+        "all programs of eoh": controlled(initial_programs=str(run), initial_levels="both"),
         "programs of gone": controlled(initial_programs="some/gone"),
         "begun with programs by hand": controlled(design="single.Single", seeds="varied"),
         "searched by ReEvo": controlled(lower=REEVO, upper=REEVO),
@@ -195,6 +197,7 @@ def test_controls_are_named_in_words_whatever_made_them(tmp_path):
     # With one seed's run or another's it is the same control.
     again = controlled(programs=0, initial_programs=str(run / "checkpoint"))
     assert again == kinds["programs of eoh"]
+    assert controlled(programs=0, initial_programs=str(run), initial_levels=None) == again
     names = name_kinds(list(kinds.values())[:4])
     assert sorted(names.values()) == [
         "cvrp-specahd",

@@ -93,7 +93,7 @@ class Checkpoint:
         return (*self.uppers, *self.repertoire)
 
     def initial_programs(self, contract: Contract) -> tuple[Program, ...]:
-        """Return the repertoire as programs that a search for a contract begins with.
+        """Return the programs of a contract's level, for a search to begin with.
 
         The contract may have another ``id`` than theirs, but its function has the same name and
         arguments, as those of ``append`` and ``construct`` have.
@@ -104,7 +104,7 @@ class Checkpoint:
             The guard refuses a program for the contract, or only the seed program is there.
         """
         found = []
-        for program in self.repertoire:
+        for program in self.repertoire if contract.level is Level.LOWER else self.uppers:
             objection = guard(program.source, contract.name, contract.arguments)
             if objection is not None:
                 raise CheckpointError(
@@ -115,7 +115,9 @@ class Checkpoint:
                 source, idea = program.source, program.idea
                 found.append(replace(contract.seed, id=name, source=source, idea=idea))
         if not found:
-            raise CheckpointError("The checkpoint holds no lower program but the seed program.")
+            raise CheckpointError(
+                f"The checkpoint holds no {contract.level} program but the seed program."
+            )
         return tuple(found)
 
     def system(self, asked: RepairOptions = AS_TRAINED) -> RepairSystem:

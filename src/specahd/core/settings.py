@@ -187,7 +187,13 @@ class Settings:
         None, "the checkpoint whose repertoire search.levels=upper keeps"
     )
     initial_programs: str | None = option(
-        None, "a run: the lower search begins with its programs, not those by hand", newer=True
+        None, "a run: the search begins with its programs, not those by hand", newer=True
+    )
+    initial_levels: str | None = option(
+        None,
+        "the levels that begin with that run's: both, lower (or null), upper",
+        choices=LEVELS,
+        newer=True,
     )
     lag: int = option(8, "samples in flight at most; part of the experiment", 1)
     samplers: int = option(
@@ -251,6 +257,16 @@ class Settings:
         if self.initial_programs is not None and self.levels == "upper":
             raise ConfigError(
                 "Expected search.levels=both or lower with search.initial_programs, got upper."
+            )
+        if self.levels == "lower" and self.initial_levels not in (None, "lower"):
+            raise ConfigError(
+                "Expected search.initial_levels=lower with search.levels=lower, got "
+                f"{self.initial_levels}."
+            )
+        if self.initial_programs is None and self.initial_levels is not None:
+            raise ConfigError(
+                "Expected search.initial_programs=RUN with "
+                f"search.initial_levels={self.initial_levels}."
             )
 
     @property

@@ -75,7 +75,7 @@ class Coupled:
         How the tickets are split over rounds and levels.
     given
         The checkpoint with the repertoire to keep, for ``levels=upper``; or, with
-        ``search.initial_programs``, the one with whose programs the lower search begins.
+        ``search.initial_programs``, the one with whose programs the search begins.
     cases, limits
         The run's cases and the limits of programs, for the facts in prompts.
     """
@@ -516,11 +516,13 @@ def contracts_of(
         ``search.initial_programs`` has no programs for this problem's operator.
     """
     found = contracts(problem.operator, varied=settings.seeds == "varied")
-    if settings.initial_programs is not None and given is not None:
-        lower = found[Level.LOWER]
-        try:
-            found[Level.LOWER] = replace(lower, others=given.initial_programs(lower))
-        except CheckpointError as error:
-            place = settings.initial_programs
-            raise ConfigError(f"search.initial_programs={place}: {error}") from None
+    if settings.initial_programs is None or given is None:
+        return found
+    for level, contract in found.items():
+        if (settings.initial_levels or Level.LOWER) in ("both", level):
+            try:
+                found[level] = replace(contract, others=given.initial_programs(contract))
+            except CheckpointError as error:
+                place = settings.initial_programs
+                raise ConfigError(f"search.initial_programs={place}: {error}") from None
     return found

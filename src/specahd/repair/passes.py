@@ -81,6 +81,7 @@ def check_extensions(
         "tries": where,
         "incumbents": coupled,
         "racing": singly,
+        "initial_levels": singly,
         "halving": None if searches else "where no search repairs an instance",
     }
     for name, reason in reasons.items():

@@ -235,9 +235,11 @@ def _control(options: Mapping[str, Any]) -> tuple[str, set[str]]:
     """Return what a run is as a control, in words, and the options that make it one."""
     given = options.get("search.initial_programs")
     if given is not None:
-        made_by = {"search.initial_programs"}
+        made_by = {"search.initial_programs", "search.initial_levels"}
         made_by |= set() if options.get(_PROGRAMS) else {_PROGRAMS}
-        return f"programs of {_method_of(Path(str(given)))}", made_by
+        kept = {"both": "all programs", "upper": "upper programs"}
+        programs = kept.get(str(options.get("search.initial_levels")), "programs")
+        return f"{programs} of {_method_of(Path(str(given)))}", made_by
     if options.get(_PROGRAMS) == 0:
         return "no program", {_PROGRAMS}
     if options.get(_OPERATORS) in (["i1"], "['i1']"):
