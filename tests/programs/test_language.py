@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from specahd.programs import compiler, language, runtime
+from specahd.programs.guard import guard
 
 
 def test_the_compiled_language_is_narrower():
@@ -23,6 +24,19 @@ def test_prompts_name_every_function_by_its_own_name():
         (builtins, language.COMPILED_BUILTINS),
     ):
         assert [name for name in rules if getattr(module, name).__name__ != name] == []
+
+
+def test_the_functions_and_methods_that_prompts_name_are_there():
+    assert [name for kind in (list, dict, set) for name in dir(kind) if not _known(name)] == []
+    [told] = [rule for rule in language.RULES if "(also " in rule]
+    named = told.partition("(also ")[2].partition(", @")[0].split(", ")
+    assert set(named) <= language.NUMPY | language.METHODS
+    line = "    np.add.at(a, b, 1)\n    return np.minimum.accumulate(a @ a) + np.add.reduceat(a, b)"
+    assert guard(f"def f(a, b):\n{line}\n", "f", ("a", "b")) is None
+
+
+def _known(name):
+    return name.startswith("_") or name in language.METHODS
 
 
 def test_every_check_of_a_rule_exists():

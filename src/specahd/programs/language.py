@@ -78,7 +78,7 @@ METHODS = words(
     append clear copy count extend index insert pop remove reverse sort
     fromkeys get items keys popitem setdefault update values
     add difference difference_update discard intersection intersection_update isdisjoint issubset
-    issuperset symmetric_difference union
+    issuperset symmetric_difference symmetric_difference_update union
     bit_length is_integer start step stop
     """
 )
@@ -132,7 +132,7 @@ READERS = {
 READING_METHODS = words(
     """
     difference difference_update extend fromiter fromkeys intersection intersection_update
-    isdisjoint issubset issuperset symmetric_difference union update
+    isdisjoint issubset issuperset symmetric_difference symmetric_difference_update union update
     """
 )
 """Methods that read their first argument and store no view of it."""
@@ -329,10 +329,9 @@ def _listed(names: Iterable[str]) -> str:
 RULES: tuple[str, ...] = (
     "One function, deterministic and without memory between calls: no random module, clock, files "
     "or output. Your own seeded generator is fine.",
-    "np (NumPy) and math are there, no other module. All of math; of np "
-    "functions and methods that compute with, make, sort, search and combine arrays (also "
-    "argpartition, take_along_axis, add.reduceat), np.linalg.norm, solve, eigh and svd, but not "
-    "np.random, np.empty or np.vectorize.",
+    "math is there, and nearly all of np that makes, computes with, sorts, searches or combines "
+    "arrays (also ix_, tolist, @, np.add.reduceat), np.linalg.norm, solve, eigh and svd; not "
+    "np.random, np.empty, np.vectorize or other modules. Lists, dicts and sets have all methods.",
     f"Builtins: {_listed(BUILTINS)}; no others.",
     f"No {', '.join(_OTHERS)} or {_LAST}. Comprehensions and lambdas are fine.",
     "where= of np functions needs out= with a new array.",

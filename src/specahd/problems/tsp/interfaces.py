@@ -68,8 +68,9 @@ NEXT_NODE = Interface(
     first plan can hold the whole path, without its two ends.
     """,
     notes="""
-    All arrays are read-only, and indices are local to the run. The answer must
-    depend on the arguments alone.
+    All arrays are read-only, and indices are local to the run, in the order of
+    the nodes' numbers, whatever the order of the run was. The answer must depend
+    on the arguments alone.
     """,
 )
 FROM_NOTHING = NEXT_NODE.changed(
