@@ -29,7 +29,7 @@ CLAIMED = {
     "no others": "return str(a)",
     "where=": "return np.log(a, where=a > 0)",
     "ASCII": "return 'é'",
-    "no other module": "return heapq.nsmallest(3, a)",
+    "other modules": "return heapq.nsmallest(3, a)",
 }
 
 
