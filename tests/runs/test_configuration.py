@@ -182,12 +182,13 @@ def test_controls_are_named_in_words_whatever_made_them(tmp_path):
     lines += "choices: {problem: cvrp, method: eoh, llm: offline}\n"
     (run / "checkpoint").mkdir(parents=True)
     (run / "config.yaml").write_text(lines)
+    upper = controlled(programs=0, initial_programs=str(run), initial_levels="upper")
     kinds = {
         "none": controlled(),
         "no program": controlled(programs=0),
         "sampled": controlled(operators=["i1"]),
         "programs of eoh": controlled(programs=0, initial_programs=str(run)),
-        "upper programs of eoh": controlled(initial_programs=str(run), initial_levels="upper"),
+        "upper programs of eoh": upper,
         "all programs of eoh": controlled(initial_programs=str(run), initial_levels="both"),
         "programs of gone": controlled(initial_programs="some/gone"),
         "begun with programs by hand": controlled(design="single.Single", seeds="varied"),
@@ -197,13 +198,15 @@ def test_controls_are_named_in_words_whatever_made_them(tmp_path):
     # With one seed's run or another's it is the same control.
     again = controlled(programs=0, initial_programs=str(run / "checkpoint"))
     assert again == kinds["programs of eoh"]
-    assert controlled(programs=0, initial_programs=str(run), initial_levels=None) == again
-    names = name_kinds(list(kinds.values())[:4])
+    for levels in (None, "lower"):
+        assert controlled(programs=0, initial_programs=str(run), initial_levels=levels) == again
+    names = name_kinds(list(kinds.values())[:5])
     assert sorted(names.values()) == [
         "cvrp-specahd",
         "cvrp-specahd-no_program",
         "cvrp-specahd-programs_of_eoh",
         "cvrp-specahd-sampled",
+        "cvrp-specahd-upper_programs_of_eoh",
     ]
     assert controlled(lower=REEVO).control == "none"
     chosen = {"problem": "cvrp", "method": "specahd", "llm": "offline", "control": "no_program"}
