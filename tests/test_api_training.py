@@ -340,7 +340,7 @@ def test_a_setting_without_an_effect_is_refused(tmp_path, repair, method, names,
 def test_a_method_of_one_level_begins_with_no_upper_programs(api_run, tmp_path):
     settings = api.Settings(initial_programs=str(api_run / "run"), initial_levels="both")
     train = partial(api.train, "cvrp", budget=SMALL, pools=api_run / "pools")
-    with pytest.raises(ConfigError, match=r"initial_levels=None where a method searches one level"):
+    with pytest.raises(ConfigError, match=r"initial_levels=lower where a method searches one"):
         train(method="eoh", settings=settings, out=tmp_path / "run")
 
 

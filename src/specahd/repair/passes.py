@@ -81,13 +81,16 @@ def check_extensions(
         "tries": where,
         "incumbents": coupled,
         "racing": singly,
-        "initial_levels": singly,
         "halving": None if searches else "where no search repairs an instance",
     }
     for name, reason in reasons.items():
         value, expected = getattr(settings, name), getattr(paper, name)
         if reason is not None and value != expected:
             raise ConfigError(f"Expected search.{name}={expected} {reason}, got {value}.")
+    if singly and settings.initial_levels not in (None, "lower"):
+        raise ConfigError(
+            f"Expected search.initial_levels=lower {singly}, got {settings.initial_levels}."
+        )
     if not searches and settings.passes < settings.uppers:
         raise ConfigError(
             f"Expected search.passes of at least search.uppers={settings.uppers}, since each upper "
