@@ -45,7 +45,8 @@ _PACE = (
 _SPEED = {
     False: f"Within the limits speed does not enter into the score. {_PACE}",
     True: "A program of more operations is given fewer insertions, so that all take equally "
-    "long: an operation on arrays counts a tenth of a repair, one in a loop a three-hundredth.",
+    "long: in its text, an operation on arrays counts a tenth of a repair, one in a loop a "
+    "three-hundredth.",
 }
 """Sentences on speed, by whether programs make a search of many insertions."""
 

@@ -146,7 +146,8 @@ POSITIONS = Interface(
     distances: FloatArray = scratch.found[DISTANCE_BEFORE, :count]
         From the stop before each position to the customer, shape (m,).
     rests: FloatArray = scratch.found[REST, :count]
-        Capacity that remains on each position's route after the insertion, shape (m,).
+        Capacity that remains on each position's route after the insertion, shape (m,): the same
+        at all positions of one route.
     noise: FloatArray = noise
         Uniform in [0, 1), new in every call, shape (m,).
     demand: float = float(instance.demands[customer])
@@ -156,7 +157,7 @@ POSITIONS = Interface(
     capacity: float = float(instance.capacity)
         What one vehicle carries.
     progress: float = now
-        How much of the time or of the repairs is spent, in [0, 1].
+        How much of the time or of the repairs is spent, in [0, 1]; the same for a whole group.
     """),
     answer="int",
     returns="""
@@ -226,7 +227,7 @@ TOUR_POSITIONS = Interface(
     removal_gain: float = state.gains[customer]
         By how much the tour of this pass would be shorter without this node alone.
     progress: float = now
-        How much of the time or of the repairs is spent, in [0, 1].
+        How much of the time or of the repairs is spent, in [0, 1]; the same for a whole group.
     """),
     answer="int",
     returns=POSITIONS.returns,

@@ -327,14 +327,15 @@ def _listed(names: Iterable[str]) -> str:
 
 *_OTHERS, _LAST = RULED_OUT
 RULES: tuple[str, ...] = (
-    "One function, deterministic and without memory between calls: no random module, clock, files "
+    "One function, deterministic, without memory between calls: no random module, clock, files "
     "or output. Your own seeded generator is fine.",
     "math is there, and nearly all of np that makes, computes with, sorts, searches or combines "
     "arrays (also ix_, tolist, @, np.add.reduceat), np.linalg.norm, solve, eigh and svd; not "
     "np.random, np.empty, np.vectorize or other modules. Lists, dicts and sets have all methods.",
     f"Builtins: {_listed(BUILTINS)}; no others.",
-    f"No {', '.join(_OTHERS)} or {_LAST}. Comprehensions and lambdas are fine.",
-    "where= of np functions needs out= with a new array.",
+    f"No {', '.join(_OTHERS)} or {_LAST}. Comprehensions, lambdas and "
+    "conditional expressions are fine.",
+    "where= of np needs out= with a new array.",
     "Arrays that are arguments are read-only; copy what you change.",
     f"It is ASCII, of at most {MAX_SOURCE:,} characters and {MAX_NODES:,} nodes of ast.walk.",
 )
