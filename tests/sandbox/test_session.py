@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -356,6 +357,16 @@ def test_a_runner_that_does_not_import_is_our_bug(shared, capfd):
     with pytest.raises(RuntimeError, match="did not start"):
         Sandbox(shared, ["nowhere:nothing"])
     assert "nowhere" in capfd.readouterr().err
+
+
+def test_a_zygote_runs_the_code_of_the_process_that_starts_it(tmp_path):
+    copied = Path(client.__file__).parents[1]
+    shutil.copytree(copied, tmp_path / copied.name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / copied.name / "sandbox" / "zygote.py").write_text("print(told, 'by the copy')\n")
+    words = [sys.executable, "-c", INSPECT]
+    where = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=where)
+    assert "print(told, 'by the copy')" in done.stderr
 
 
 def test_mistakes_of_ours_are_exceptions(sandbox, session):

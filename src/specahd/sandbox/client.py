@@ -9,6 +9,7 @@ import select
 import socket
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,8 @@ _STOPPED = ("T", "t")
 """States of a process that a signal has stopped, as /proc names them."""
 _CHUNK = 1 << 12
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_SOURCES = Path(__file__).parents[2]
+"""The folder that holds this package."""
 
 
 class ChildLost(Exception):
@@ -271,8 +274,13 @@ def inspect_host() -> Mapping[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the zygote's environment: what NumPy needs to load, and where compiled loops are."""
+    """Return the zygote's environment: what NumPy needs to load, and where compiled loops are.
+
+    A zygote imports this package from where this process has it, installed or not.
+    """
     environment = {name: "1" for name in _THREADS} | {"PYTHONHASHSEED": "0"}
+    if str(_SOURCES) != sysconfig.get_path("purelib"):
+        environment["PYTHONPATH"] = str(_SOURCES)
     if "LD_LIBRARY_PATH" in os.environ:
         environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return environment | loop_cache.variables()
