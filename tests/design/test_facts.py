@@ -23,6 +23,7 @@ from specahd.design.facts import (
     tried_facts,
     upper_result_facts,
 )
+from specahd.engine.orders import Work
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_case
 from specahd.repair.evaluator import CallLimits, UpperResult
@@ -184,7 +185,8 @@ def test_of_a_search_by_passes_its_insertions_are_told(cvrp):
     # How much the lower programs' regions held says nothing of a search.
     [room, _, time, *_] = facts.upper([0, 1], (), 0.5)
     assert time == (
-        "Limit of CPU time: 10 s an instance. Within it speed does not enter into the score."
+        "Limit of CPU time: 10 s an instance. 250 steps of its loops count as one insertion, so "
+        "that all programs take equally long."
     )
     bounded = Facts(problem, cases, CallLimits(instance=4)).upper([0, 1], (), 0.5)
     assert bounded[2] == time  # such a search ends by its repairs
@@ -249,6 +251,17 @@ def test_the_score_of_an_upper_program_is_taken_apart():
         "it saves 0.000 %, penalties take 1.000 points, it fails (not compiled): x1: "
         "NotInLanguage: a set, nothing valid on 1 of 1 instances"
     )
+
+
+def test_what_the_groups_of_an_upper_program_are_and_what_its_steps_take():
+    work = Work(passes=100, groups=400, members=3240, kept=90, steps=50_000, repairs=2000)
+    result = UpperResult(Outcome.OK, "", (0.02,), (0.0,), ((1.0,),), work=work)
+    assert upper_result_facts(result) == (
+        "it saves 2.000 %, without penalties, its groups have 8.1 members on average, 22 % of them "
+        "are accepted, and it takes 500 steps a pass, 10 % of its time"
+    )
+    nothing = replace(result, work=work._replace(groups=0))
+    assert "groups" not in upper_result_facts(nothing)
 
 
 def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_error():

@@ -15,6 +15,7 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty, Settings
 from specahd.design.lower import LowerSearch
 from specahd.design.upper import UpperSearch
+from specahd.engine.orders import Work
 from specahd.repair.cases import Incumbent
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import Response
@@ -271,6 +272,9 @@ def test_a_recalled_upper_result_is_the_one_that_was_recorded():
     measured = search.measure(result)
     record = {"outcome": "ok", "detail": "", **measured.vector}
     assert search.recall(measurement(record)) == result
+    searched = replace(result, work=Work(1, 2, 3, 4, 5, 6))
+    record |= search.measure(searched).vector
+    assert search.recall(measurement(record)) == searched
     failed = search.recall(measurement({"outcome": "timeout", "detail": "x1: slow"}))
     assert (failed.outcome, failed.utilities) == (Outcome.TIMEOUT, ())
     for change in (
@@ -278,6 +282,7 @@ def test_a_recalled_upper_result_is_the_one_that_was_recorded():
         {"penalties": [0.01]},
         {"regions": [None]},
         {"regions": [None, [0.25] * (WIDTH - 1)]},
+        {"work": [1, 2]},
     ):
         with pytest.raises(RunFailed):
             search.recall(measurement({**record, **change}))

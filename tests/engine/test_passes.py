@@ -27,8 +27,8 @@ ALL = pytest.mark.parametrize("name", NAMES)
 
 
 def test_orders_and_reports_come_back():
-    order = Order(7, 100, 1.5, 8, 50, 0.25, 0.5, 30.0, 0.1, (2, 0))
-    report = Report(1, 2, 3, 4, 5, 6, 7.5, 0.1)
+    order = Order(7, 100, 1.5, 8, 50, 0.25, 0.5, 30.0, 0.1, (2, 0), True, 3, 0.004)
+    report = Report(1, 2, 3, 4, 5, 6, 7, 8, 9, 7.5, 0.1)
     assert Order.decode(order.encode()) == order
     assert Report.decode(report.encode()) == report
 
@@ -298,6 +298,34 @@ def test_who_names_groups_sees_the_solution(problem, instance, routes, named):
     upper = place.upper_of("return following[1:] * 1")
     routes = [np.array(each) for each in routes]
     assert tuple(place.proposed(upper, Order.asking(0, 9, 4, 0.0), routes)) == named
+
+
+@ALL
+@pytest.mark.parametrize("step_repairs", [0.0, 0.25])
+def test_the_steps_of_an_upper_program_count_as_repairs(name, step_repairs):
+    place = place_of(name)
+    # Two groups of two; 5 steps of one loop and 5 * 3 of the other, or none before a return.
+    upper = place.upper_of(
+        "if progress >= 0.5:\n"
+        "    return np.array([1, 2])\n"
+        "for i in range(5):\n"
+        "    j = 0\n"
+        "    while j < 3:\n"
+        "        j += 1\n"
+        "return np.array([1, 2, 0, 3, 4, 0])"
+    )
+    order = Order(0, 1000, 0.0, 4, 9, 0.0, 0.4, 0.0, 0.0, (place.lower,), step_repairs=step_repairs)
+    said = place.groups(upper, place.block, [order.encode(), *place.routes]).arrays[0]
+    report = Report.decode(said)
+    assert report.steps == 20 * report.passes
+    assert report.groups == 2 * report.passes
+    assert report.members == 4 * report.passes
+    inserted = report.repairs - step_repairs * report.steps
+    assert report.groups - 1 < inserted <= report.members
+    assert 1000 <= report.repairs < 1010
+    later = replace(order, progress=0.5, end_progress=0.9)
+    said = place.groups(upper, place.block, [later.encode(), *place.routes]).arrays[0]
+    assert (Report.decode(said).steps, Report.decode(said).work.steps) == (0, 0)
 
 
 @ALL

@@ -163,6 +163,22 @@ def test_an_upper_program_is_scored_over_all_passes(bench):
     assert bench.problem.check(bench.cases[1].instance, repair.solution) == ()
 
 
+def test_an_upper_program_of_more_steps_makes_fewer_passes(bench):
+    wasted, system = [], bench.system()
+    for steps in (0, 50, 2500):
+        body = f"i = 0\n    while i < {steps}:\n        i += 1\n    return np.array([1, 2, 3])"
+        program = bench.written(Level.UPPER, body)
+        result = bench.evaluator.utility(program, system, INCUMBENTS, Penalty())
+        assert result.work.steps == steps * result.work.passes
+        wasted.append(result.work)
+    none, some, many = wasted
+    # Three insertions a pass or fewer, and 50 / 250 or 2500 / 250 for steps.
+    assert none.passes > some.passes > 2.5 * many.passes
+    assert none.repairs == pytest.approx(some.repairs, rel=0.01)
+    again = bench.evaluator.utility(program, system, INCUMBENTS, Penalty())
+    assert again == result
+
+
 @pytest.mark.parametrize("size", ["0", "exposures[10**9]"])
 def test_an_upper_program_that_names_nobody_or_raises_repairs_nothing(bench, size):
     program = bench.written(Level.UPPER, f"return np.zeros({size}, np.int64)")

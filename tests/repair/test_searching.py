@@ -8,7 +8,7 @@ import pytest
 from specahd.core.program import Level, Outcome
 from specahd.core.settings import Accept
 from specahd.engine.neighbourhood_search import SliceResult
-from specahd.engine.orders import Order
+from specahd.engine.orders import Order, Work
 from specahd.problems.cvrp.problem import CVRP
 from specahd.programs.parsed import price
 from specahd.repair.cases import make_case
@@ -36,6 +36,8 @@ def system():
 
 class Scripted:
     """An engine whose upper program names two groups, and which finds what it is given."""
+
+    work = Work(1, 2, 3, 4, 5, 6)
 
     def __init__(self, *solutions, groups=((1, 2), (4, 3))):
         self.solutions, self.groups = list(solutions), groups
@@ -79,6 +81,7 @@ def test_before_each_slice_the_router_says_who_repairs_what_was_found(case, syst
     assert gained[:4] == [(100, 100, False), (100, 90, True), (90, 50, True), (50, 50, False)]
     assert repair.steps[0].region.nodes == (1, 2, 4, 3)
     assert repair.steps[0].fallbacks == 2
+    assert repair.work is script.work
 
 
 def test_in_a_long_search_the_router_is_asked_ten_times(case):

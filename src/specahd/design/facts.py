@@ -15,7 +15,8 @@ import numpy as np
 from specahd.core.contract import Context, Parent
 from specahd.core.program import Outcome, Program
 from specahd.core.settings import CallLimits
-from specahd.engine.improver import MAX_SIZE
+from specahd.engine.improver import MAX_SIZE, STEP_REPAIRS
+from specahd.engine.orders import Work
 from specahd.engine.schedule import group_count
 from specahd.repair.cases import Case
 from specahd.repair.evaluator import UpperResult
@@ -166,7 +167,12 @@ class Facts:
             pairs = zip(sizes, routes, strict=True)
             driven += f", in their order {', '.join(f'{size}/{count}' for size, count in pairs)}"
         together, speed = self._limits.instance, "Within it speed does not enter into the score."
-        if together is not None and not each:
+        if each:
+            speed = (
+                f"{round(1 / STEP_REPAIRS)} steps of its loops count as one insertion, so that "
+                "all programs take equally long."
+            )
+        elif together is not None:
             speed = (
                 f"All passes over an instance, with the rebuilds of what is proposed, end after "
                 f"{together:g} s, so a quick proposal leaves time for more."
@@ -351,6 +357,8 @@ def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> 
         each = ", ".join(f"{100 * utility:.1f}" for utility in result.utilities)
         facts[0] += f" (by instance {each})"
     facts.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
+    if result.work is not None and result.work.groups:
+        facts.append(_work(result.work))
     if result.outcome is not Outcome.OK:
         kind, why = result.outcome.value.replace("_", " "), " ".join(result.detail.split())
         facts.append(f"it fails ({kind}): {textwrap.shorten(why, REASON, placeholder=' ...')}")
@@ -358,6 +366,16 @@ def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> 
     if empty:
         facts.append(f"nothing valid on {empty} of {len(result.regions)} instances")
     return ", ".join(facts)
+
+
+def _work(work: Work) -> str:
+    """Return what is said of the groups of an upper program, and of the steps that it takes."""
+    taken = STEP_REPAIRS * work.steps / max(1, work.repairs)
+    return (
+        f"its groups have {work.members / work.groups:.1f} members on average, "
+        f"{_percent(work.kept / work.groups, 0)} of them are accepted, and it takes "
+        f"{work.steps / max(1, work.passes):.0f} steps a pass, {_percent(taken, 0)} of its time"
+    )
 
 
 def ideas_in_turn(kept: Sequence[Program]) -> list[str]:

@@ -11,6 +11,7 @@ from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Penalty
 from specahd.design import facts
+from specahd.engine.orders import Work
 from specahd.memory.skills import Effects
 from specahd.repair.cases import Incumbents
 from specahd.repair.evaluator import UpperResult
@@ -119,6 +120,7 @@ class UpperSearch:
                 "utilities": list(result.utilities),
                 "penalties": list(result.penalties),
                 "regions": [None if mean is None else list(mean) for mean in result.regions],
+                **({"work": list(result.work)} if result.work else {}),
             },
             record={} if self._uppers == 1 else {"gain": self._gain(result)},
         )
@@ -155,9 +157,12 @@ class UpperSearch:
             not complete
             or not len(utilities) == len(penalties) == len(regions)
             or any(mean is not None and len(mean) != width for mean in regions)
+            or len(record.work) not in (0, len(Work._fields))
         ):
             raise RunFailed(NOT_REPRODUCED)
-        return UpperResult(record.outcome, record.detail, utilities, penalties, regions)
+        work = Work(*record.work) if record.work else None
+        scores = utilities, penalties, regions
+        return UpperResult(record.outcome, record.detail, *scores, work=work)
 
     def admit(self, program: Program, result: UpperResult) -> None:
         """Store a retained candidate's result."""

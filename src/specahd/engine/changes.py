@@ -8,10 +8,12 @@ from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
 
 REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
-"""Indices of ``counts``: customers inserted, passes, groups accepted, passes that ended with a new
-best solution, answers of lower programs that were replaced, entries of upper programs that were
-dropped."""
-COUNTS = 6
+GROUPS, MEMBERS, STEPS = range(6, 9)
+"""Indices of ``counts``: customers inserted (and what steps count as), passes, groups accepted,
+passes that ended with a new best solution, answers of lower programs that were replaced, entries of
+upper programs that were dropped, groups that were tried, their customers, and the steps of upper
+programs."""
+COUNTS = 9
 CURRENT, BEST = 0, 1
 """Indices of ``costs``."""
 PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)

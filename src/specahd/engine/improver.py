@@ -10,7 +10,7 @@ from specahd.core.errors import ConfigError, ProcessLost
 from specahd.core.program import Outcome, Program
 from specahd.engine.blocks import shared_block
 from specahd.engine.neighbourhood_search import SLICE_REPAIRS, SLICE_SECONDS, SliceResult
-from specahd.engine.orders import Order, Report
+from specahd.engine.orders import Order, Report, Work
 from specahd.engine.schedule import group_count, temperatures
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
@@ -24,6 +24,10 @@ _CUSTOMERS_PER_SECOND = 50_000
 """Minimum number of customers whose state a process prepares in one second."""
 _REPAIR_SECONDS = 0.002
 """Upper bound of the seconds that a legitimate program takes for one repair."""
+STEP_REPAIRS = 0.004
+"""As how many repairs a step of an upper program's loops counts where searches have equal repairs.
+A step takes about 4.6 ns, a repair 0.5 µs (TSP) to 1.6 µs (VRPTW)
+(benchmarks/notes/2026-11-30-the-time-of-upper-programs.md)."""
 _ENDLESS = 1 << 40
 """Number of repairs in the order of a slice that ends by time."""
 
@@ -105,12 +109,18 @@ class SandboxedEngine:
         The number of exchanges of tails or runs that are tried for each group; 0 unless it is set.
     upper
         The index of the upper program that searches; 0 unless it is set.
+    step_repairs
+        As how many repairs a step of the upper program's loops counts; 0 unless it is set.
+    work
+        What the search has done so far; None before its first slice.
     """
 
     slice_repairs = SLICE_REPAIRS
     slice_seconds = SLICE_SECONDS
     exchanges = 0
     upper = 0
+    step_repairs = 0.0
+    work: Work | None = None
 
     def __init__(
         self,
@@ -160,7 +170,8 @@ class SandboxedEngine:
             return SliceResult(Outcome.INVALID_OUTPUT, str(error))
         done, self._repairs = report.repairs - self._repairs, report.repairs
         solution = self._problem.unflat(self._instance, routes) if routes else None
-        if done < 0 or (routes and solution is None):
+        self.work = report.work
+        if min(done, *self.work) < 0 or (routes and solution is None):
             return SliceResult(Outcome.INVALID_OUTPUT, "The report holds a value out of its range.")
         return SliceResult(Outcome.OK, "", solution, done, result.fallbacks)
 
@@ -186,6 +197,7 @@ class SandboxedEngine:
             end_temperature=self._temperature(end_share),
             lowers=tuple(self.lowers),
             exchanges=self.exchanges,
+            step_repairs=self.step_repairs,
         )
 
     def _temperature(self, share: float) -> float:

@@ -56,8 +56,8 @@ GROUPS = Interface(
         is dropped.
     """,
     notes="""
-    ``noise`` is the only source of chance; derive more from it. A pass takes less than a
-    millisecond: loop over some hundred customers, not over all.
+    ``noise`` is the only source of chance; derive more where needed. A pass takes some fifty
+    microseconds: loop over some hundred customers, not over all.
     """,
 )
 TIMED_GROUPS = GROUPS.changed(
@@ -130,8 +130,8 @@ TOUR_GROUPS = Interface(
         dropped.
     """,
     notes="""
-    All arrays are read-only. ``noise`` is the only source of chance; derive more from it. A
-    pass takes less than a millisecond: loop over some hundred nodes, not over all.
+    All arrays are read-only. ``noise`` is the only source of chance; derive more where needed. A
+    pass takes some fifty microseconds: loop over some hundred nodes, not over all.
     """,
 )
 

@@ -15,15 +15,17 @@ between the two. A report is only a claim: the checker computes the costs.
 """
 
 from dataclasses import astuple, dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from specahd.routing.base import IntArray
 
-_WORDS = 11
+_WORDS = 12
 _WHOLE, _REAL = slice(0, 6), slice(6, _WORDS)
 """Parts of an order: its integers, and the bits of its floating-point numbers."""
+_COUNTS = 9
+"""Number of a report's integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Order:
         Whether the routes are only some of a solution's.
     exchanges
         The number of exchanges of tails (VRPTW) or runs (directed tours) tried for each group.
+    step_repairs
+        As how many of ``repairs`` a step of the upper program's loops counts.
     """
 
     seed: int
@@ -66,6 +70,7 @@ class Order:
     lowers: tuple[int, ...] = (0,)
     part: bool = False
     exchanges: int = 0
+    step_repairs: float = 0.0
 
     @classmethod
     def asking(cls, seed: int, max_groups: int, max_size: int, progress: float) -> Self:
@@ -79,7 +84,7 @@ class Order:
         words[_WHOLE] = (self.seed, *limits, int(self.part), self.exchanges)
         words.view(np.float64)[_REAL] = (
             *(self.seconds, self.progress, self.end_progress),
-            *(self.temperature, self.end_temperature),
+            *(self.temperature, self.end_temperature, self.step_repairs),
         )
         words[_WORDS:] = self.lowers
         return words
@@ -98,13 +103,27 @@ class Order:
     def decode(cls, words: IntArray) -> Self:
         """Return the record that :meth:`encode` encoded."""
         seed, repairs, max_groups, max_size, part, exchanges = words[_WHOLE].tolist()
-        seconds, begin, end, start_temperature, end_temperature = (
+        seconds, begin, end, start_temperature, end_temperature, step_repairs = (
             words[_REAL].view(np.float64).tolist()
         )
         limits, progress = (max_groups, max_size), (begin, end)
-        lowers = tuple(words[_WORDS:].tolist())
         heat = start_temperature, end_temperature
-        return cls(seed, repairs, seconds, *limits, *progress, *heat, lowers, bool(part), exchanges)
+        lowers = tuple(words[_WORDS:].tolist())
+        return cls(
+            *(seed, repairs, seconds, *limits, *progress, *heat),
+            *(lowers, bool(part), exchanges, step_repairs),
+        )
+
+
+class Work(NamedTuple):
+    """What the passes of a search did; the numbers are those of a :class:`Report`."""
+
+    passes: int
+    groups: int
+    members: int
+    kept: int
+    steps: int
+    repairs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +133,7 @@ class Report:
     Parameters
     ----------
     repairs, passes
-        The numbers of customers inserted, and of passes.
+        The numbers of customers inserted (with what steps count as), and of passes.
     kept
         The number of groups that were accepted.
     better
@@ -124,6 +143,10 @@ class Report:
     invalid_customers
         The number of entries in upper programs' answers that were no customer, a customer a
         second time, or one too many.
+    groups, members
+        The numbers of groups that were tried, and of their customers.
+    steps
+        The number of steps that the loops of the upper program took.
     cost, best
         The costs of the current and the best solution.
     """
@@ -134,13 +157,21 @@ class Report:
     better: int
     invalid_positions: int
     invalid_customers: int
+    groups: int
+    members: int
+    steps: int
     cost: float
     best: float
+
+    @property
+    def work(self) -> Work:
+        """What the passes did."""
+        return Work(*(getattr(self, name) for name in Work._fields))
 
     def encode(self) -> IntArray:
         """Return the report as an array of an answer."""
         costs = np.array([self.cost, self.best]).view(np.int64)
-        return np.array([*astuple(self)[:6], *costs.tolist()], np.int64)
+        return np.array([*astuple(self)[:_COUNTS], *costs.tolist()], np.int64)
 
     @classmethod
     def decode(cls, words: IntArray) -> Self:
@@ -151,6 +182,6 @@ class Report:
         ValueError
             The array is no report.
         """
-        if len(words) != 8:
-            raise ValueError(f"Expected a report of 8 numbers, got {len(words)}.")
-        return cls(*words[:6].tolist(), *words[6:].view(np.float64).tolist())
+        if len(words) != _COUNTS + 2:
+            raise ValueError(f"Expected a report of {_COUNTS + 2} numbers, got {len(words)}.")
+        return cls(*words[:_COUNTS].tolist(), *words[_COUNTS:].view(np.float64).tolist())

@@ -20,11 +20,14 @@ from specahd.engine.changes import (
     EXCHANGES,
     EXPOSURES,
     FREE,
+    GROUPS,
     KEPT,
     LIMITED,
+    MEMBERS,
     PASSES,
     POSITIONS_MENDED,
     REPAIRS,
+    STEPS,
     TURN,
     free_emptied,
     mark,
@@ -135,7 +138,7 @@ def _search(
     if span.temperature > 0:
         falling = math.log(span.end_temperature / span.temperature)
     began = counts[REPAIRS]
-    done = 0
+    done = 0.0
     empty = 0
     while done < span.repairs:
         share = done / span.repairs
@@ -146,6 +149,7 @@ def _search(
         refill(generator, noise, integers[TURN], integers[TURN] + RENEWED)
         integers[TURN] = (integers[TURN] + RENEWED) % NOISE
         show(state, instance)
+        steps = counts[STEPS]
         proposal = given
         if len(given) == 0:
             proposal = call_upper(
@@ -159,6 +163,8 @@ def _search(
             )
             if size == 0:
                 break
+            counts[GROUPS] += 1
+            counts[MEMBERS] += size
             lower = lowers[choices[int(uniform(generator) * len(choices))]]
             allowed = costs[CURRENT]
             if heat > 0.0:
@@ -233,8 +239,8 @@ def _search(
                 mark(state, log[line, BEHIND_NOTED])
             keep(state, scratch, removed)
         exchange_tails(state, instance, integers[EXCHANGES] * span.max_groups, heat)
-        done += inserted
-        counts[REPAIRS] = began + done
+        done += inserted + span.step_repairs * (counts[STEPS] - steps)
+        counts[REPAIRS] = began + int(done)
         excess = raise_prizes(state, instance, now) if optional else 0.0
         if costs[CURRENT] - excess < costs[BEST] - 1e-9 * abs(costs[BEST]):
             counts[BETTER] += 1
@@ -251,7 +257,8 @@ def improve(
 ) -> None:
     """Make passes until ``span.repairs`` customers were inserted; change ``state`` in place.
 
-    Fewer are inserted if :data:`EMPTY_PASSES` passes in a row name no customer.
+    Each step of the upper program counts as ``span.step_repairs`` of them. Fewer are inserted if
+    :data:`EMPTY_PASSES` passes in a row name no customer.
 
     Progress grows linearly with the repairs; the temperature falls by equal factors.
 

@@ -19,7 +19,8 @@ OPENS, CLOSES, EARLIEST, LATEST = range(4)
 
 def groups_call(interface: Interface) -> Any:
     """Return :func:`specahd.engine.steps.choose_groups` for programs of an interface."""
-    return _call(interface, "state, instance, program, noise, now, max_groups, max_size")
+    names = "state, instance, program, noise, now, max_groups, max_size"
+    return _call(interface, names, "state.counts[STEPS:]")
 
 
 def position_call(interface: Interface) -> Any:
@@ -28,8 +29,8 @@ def position_call(interface: Interface) -> Any:
     return _call(interface, names)
 
 
-def _call(interface: Interface, names: str) -> Any:
-    values = ", ".join(argument.value for argument in interface.arguments)
+def _call(interface: Interface, names: str, *further: str) -> Any:
+    values = ", ".join([*(argument.value for argument in interface.arguments), *further])
     # A row of the table states an argument once, for prompts, types and this call. Calls written by
     # hand are as quick, and would state each again. Values name rows of the loop's arrays.
     namespace = {**vars(changes), **globals()}

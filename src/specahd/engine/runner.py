@@ -118,7 +118,7 @@ class EngineProgram:
         answer
             An expression of the arguments ``a0``, ``a1`` …
         """
-        names = ", ".join(f"a{place}" for place in range(len(self._arguments)))
+        names = ", ".join(f"a{place}" for place in range(len(self._interface.arguments)))
         source = f"def program({names}):\n    return {answer}\n"
         program = self._compiled(source, "program")
         self._programs.append(program)

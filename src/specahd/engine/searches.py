@@ -94,6 +94,7 @@ class Search:
                 *(step, order.max_groups, order.max_size),
                 *(order.progress_at(share), order.progress_at(ahead)),
                 *(order.temperature_at(share), order.temperature_at(ahead)),
+                order.step_repairs,
             )
             passes.improve(upper, lowers, choices, self._instance, self._state, span, group)
             done = self._state.counts[changes.REPAIRS] - before

@@ -158,6 +158,7 @@ class Span(NamedTuple):
     end_progress: float
     temperature: float
     end_temperature: float
+    step_repairs: float
 
 
 def begun(

@@ -22,7 +22,7 @@ from specahd.core.errors import NotCompiled
 from specahd.core.interface import Interface
 from specahd.core.loop_cache import njit
 from specahd.programs.compiler import ProgramCompiler
-from specahd.programs.runtime import argsort, clip, next_step
+from specahd.programs.runtime import argsort, clip, counted, next_step
 
 NO_ANSWER = -(2**63 - 1)
 """Value that a compiled program returns where Python returns None."""
@@ -49,8 +49,11 @@ _ANSWERS = {
 
 _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
 """Pattern of the escape sequences with which numba formats its errors."""
-_ARGSORT, _CLIP, _STEP = "__argsort", "__clip", "__next_step"
-"""Names of our functions in compiled programs; the guard refuses them in programs."""
+_ARGSORT, _CLIP, _STEP, _COUNTED = "__argsort", "__clip", "__next_step", "__counted"
+_STEPS, _TAKEN = "__steps", "__taken"
+"""Names in compiled programs, which the guard refuses in programs: of our functions, of the number
+of steps so far, and of the argument to which it is added at the end."""
+_COUNT = types.Array(types.int64, 1, "C")
 
 
 class Untranslatable(NotCompiled):
@@ -58,9 +61,14 @@ class Untranslatable(NotCompiled):
 
 
 def types_of(interface: Interface) -> tuple[tuple[types.Type, ...], types.Type]:
-    """Return the types of a program's arguments and of its answer."""
-    arguments = (_ARGUMENTS[argument.kind] for argument in interface.arguments)
-    return tuple(arguments), _ANSWERS[interface.answer]
+    """Return the types of a program's arguments and of its answer.
+
+    A program that answers with an array has one more argument, an array of one number: it adds the
+    number of steps of its ``for`` and ``while`` loops.
+    """
+    arguments = tuple(_ARGUMENTS[argument.kind] for argument in interface.arguments)
+    answer = _ANSWERS[interface.answer]
+    return (*arguments, _COUNT) if isinstance(answer, types.Array) else arguments, answer
 
 
 def in_list(program: Any) -> Any:
@@ -100,6 +108,7 @@ def compiled(
         _ARGSORT: argsort,
         _STEP: next_step,
         _CLIP: clip,
+        _COUNTED: counted,
     }
     prepared = _prepared(source, answer)
     exec(compile(prepared, __file__ if kept else "<program>", "exec"), namespace)
@@ -133,13 +142,16 @@ def _prepared(source: str, answer: types.Type) -> str:
 
     This form returns no ``None``, counts its steps, and calls our own argsort and clip.
     """
+    several = isinstance(answer, types.Array)
     tree = ast.parse(source)
-    nothing = "np.zeros(0, np.int64)" if isinstance(answer, types.Array) else str(NO_ANSWER)
+    nothing = "np.zeros(0, np.int64)" if several else str(NO_ANSWER)
     [function] = tree.body
     assert isinstance(function, ast.FunctionDef)
     # A function that ends without a return statement returns None too.
     function.body.append(ast.Return(None))
-    function.body.insert(0, ast.parse("__steps = 0").body[0])
+    function.body.insert(0, ast.parse(f"{_STEPS} = 0").body[0])
+    if several:
+        function.args.args.append(ast.arg(_TAKEN))
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id == "isinstance":
             # numba evaluates it before types are inferred, and distinguishes fewer types.
@@ -150,19 +162,25 @@ def _prepared(source: str, answer: types.Type) -> str:
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 2**63:
             # numba takes it without a sign, and what it meets for a real number.
             raise Untranslatable("Compiled programs have no integers of 2**63 and above.")
-        if isinstance(node, ast.Return) and _is_none(node.value):
-            node.value = ast.parse(nothing, mode="eval").body
+        if isinstance(node, ast.Return):
+            if node.value is None or _is_none(node.value):
+                node.value = ast.parse(nothing, mode="eval").body
+            if several:
+                call = ast.parse(f"{_COUNTED}({_TAKEN}, {_STEPS})", mode="eval").body
+                assert isinstance(call, ast.Call)
+                call.args.insert(0, node.value)
+                node.value = call
         elif isinstance(node, ast.Call) and _is_argsort(node):
             node.func, node.keywords = ast.Name(_ARGSORT, ast.Load()), []
         elif isinstance(node, ast.Call) and (clipped := _clipped(node)):
             node.func, node.args = ast.Name(_CLIP, ast.Load()), clipped
         elif isinstance(node, ast.For | ast.While):
-            node.body[:0] = ast.parse(f"__steps = {_STEP}(__steps)").body
+            node.body[:0] = ast.parse(f"{_STEPS} = {_STEP}({_STEPS})").body
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def _is_none(value: ast.expr | None) -> bool:
-    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _clipped(call: ast.Call) -> list[ast.expr]:

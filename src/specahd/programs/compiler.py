@@ -37,6 +37,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     runtime.argsort: CallRule("our own, of one dimension", array=True, ndim=1),
     runtime.clip: CallRule(language.ELEMENTWISE, 3, array=True),
     runtime.next_step: CallRule(language.SCALAR, kinds="i", ndim=0),
+    runtime.counted: CallRule("our own, of an answer", 3, kinds="bif"),
 }
 """Rules by the called object, not by its name, so that an alias makes no difference."""
 

@@ -13,8 +13,9 @@ from specahd.core.program import Outcome, Program, Tier
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.core.sums import sequential_sum
-from specahd.engine.improver import SandboxedEngine
+from specahd.engine.improver import STEP_REPAIRS, SandboxedEngine
 from specahd.engine.insertion import seed_of
+from specahd.engine.orders import Work
 from specahd.repair.cases import Case, Incumbent, Incumbents
 from specahd.repair.episodes import Annealing, Episode, run_episode
 from specahd.repair.merge import checked_merge
@@ -58,7 +59,8 @@ class UpperResult:
     ``utilities`` and ``penalties`` (U and λΩ by instance) and ``regions`` (the mean
     descriptor of the regions that were repaired, to 6 digits; None if there was
     none) end at the first instance on which the candidate failed. If it was stopped after
-    ``tried`` instances, they are empty.
+    ``tried`` instances, they are empty. ``work`` is what its searches did together, None if there
+    was none.
     """
 
     outcome: Outcome
@@ -67,6 +69,7 @@ class UpperResult:
     penalties: tuple[float, ...]
     regions: tuple[tuple[float, ...] | None, ...]
     tried: int | None = None
+    work: Work | None = None
 
     @property
     def scores(self) -> tuple[float, ...]:
@@ -232,6 +235,7 @@ class Evaluator:
         utilities: list[float] = []
         penalties: list[float] = []
         regions: list[tuple[float, ...] | None] = []
+        works: list[Work] = []
         ended, detail = Outcome.OK, ""
         order = range(len(incumbents)) if race is None else race.order
         system = replace(system, repairs=self._operator.repairs_per_customer)
@@ -250,12 +254,15 @@ class Evaluator:
                 utilities.append(repair.improvement)
                 penalties.append(repair.penalty(penalty))
                 regions.append(_mean_descriptor(repair))
+                works += [repair.work] if repair.work else []
         if ended is Outcome.OK:
             places = np.argsort(order).tolist()
             utilities = [utilities[place] for place in places]
             penalties = [penalties[place] for place in places]
             regions = [regions[place] for place in places]
-        return UpperResult(ended, detail, tuple(utilities), tuple(penalties), tuple(regions))
+        work = Work(*map(sum, zip(*works, strict=True))) if works else None
+        scores = tuple(utilities), tuple(penalties), tuple(regions)
+        return UpperResult(ended, detail, *scores, work=work)
 
     def repair(self, uppers: Sequence[Program], system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
@@ -317,7 +324,7 @@ class Evaluator:
             lowers = len(system.repertoire)
             engine = SandboxedEngine(session, problem, case.instance, near, lowers, seed, index)
             engine.start(case.baseline)
-            engine.upper = upper
+            engine.upper, engine.step_repairs = upper, STEP_REPAIRS
             return engine
 
         def search() -> Repair:

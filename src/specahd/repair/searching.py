@@ -21,6 +21,7 @@ from specahd.engine.neighbourhood_search import (
     SliceResult,
     run_search,
 )
+from specahd.engine.orders import Work
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import AnyProblem, FloatArray, IntArray, Region, RepairOperator
@@ -35,6 +36,8 @@ class ChoosingImprover(Improver, Protocol):
 
     lowers: Sequence[int]
     """Indices of the programs that repair, drawn uniformly for each group; repeats are allowed."""
+    work: Work | None
+    """What the search has done so far; None before its first slice."""
 
     def ask(self, inputs: tuple[IntArray, ...]) -> Result:
         """Call the upper program with the inputs of a solution."""
@@ -86,6 +89,11 @@ class RoutedImprover:
         self._asked = -1
         self.choice = Choice(Region(()), (), ())
         self.part = SliceResult(Outcome.OK)
+
+    @property
+    def work(self) -> Work | None:
+        """What the search has done so far; None before its first slice."""
+        return self._improver.work
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
@@ -190,6 +198,7 @@ def _describe_search(
         (),
         tuple(steps),
         {"rebuild": found.seconds},
+        work=routed.work,
     )
 
 

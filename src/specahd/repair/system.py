@@ -8,6 +8,7 @@ from typing import Any
 from specahd.core.program import Outcome, Program
 from specahd.core.settings import Accept, Penalty
 from specahd.core.sums import sequential_sum
+from specahd.engine.orders import Work
 from specahd.repair.merge import EPSILON
 from specahd.repair.router import Router
 from specahd.routing.base import Region
@@ -95,6 +96,8 @@ class Repair:
     skipped
         Number of valid regions that were not tried, since they were before on the same routes, or
         since the seconds of the programs were over.
+    work
+        What a search of the engine did; None if there was none.
     """
 
     outcome: Outcome
@@ -108,6 +111,7 @@ class Repair:
     seconds: Mapping[str, float]
     passes: int = 1
     skipped: int = 0
+    work: Work | None = None
 
     @property
     def improvement(self) -> float:

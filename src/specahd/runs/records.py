@@ -130,6 +130,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     penalties: list[Finite] = []
     regions: list[list[Finite] | None] = []
     tried: Count | None = None
+    work: list[Count] = []
 
     def __post_init__(self) -> None:
         if self.sample is None and self.carried is None:
