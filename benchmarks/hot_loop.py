@@ -76,8 +76,7 @@ def cut(last, upper, lower, instance, state, scratch, count, max_groups):
                         state, instance, scratch, lower[0], many, drawn, customer, 1, 0.5
                     )
                 if last >= INSERTION:
-                    opens = chosen == many - 1
-                    insert(state, instance, scratch, lines, customer, 1, chosen, opens, 0.0)
+                    insert(state, instance, scratch, lines, customer, 1, chosen, 0.0)
                     lines += 1
             state.integers[changes.FREE] = available
             undo(state, instance, scratch, removed, lines)
