@@ -1,22 +1,23 @@
 """What upper programs take: ``python benchmarks/upper_steps.py FILE JOURNAL``.
 
-Each upper program of a training with insertion (``journal.jsonl`` of its directory), and one by
-hand, names groups on one solution of the instance FILE, in the middle of a search. A line for each:
-CPU time and steps of its loops, both a pass. The last lines are a least-squares fit of the time by
-the steps, and the time of a repair with the programs by hand. One core.
+Each upper program of a training with insertion (``journal.jsonl`` of its directory) names groups
+on one solution of the instance FILE, in the middle of a search with programs by hand. A line for
+each: CPU time and steps of its loops, both a pass. The last line is a least-squares fit of the time
+by the steps, and the time of a repair with the programs by hand. One core.
 """
 
 import json
 import sys
 import time
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 from numba import njit
 
 from specahd import api
+from specahd.engine import changes
 from specahd.engine.blocks import shared_block
 from specahd.engine.improver import MAX_SIZE, NAMES, runners
 from specahd.engine.naming import call_upper
@@ -37,15 +38,10 @@ def call_often(uppers, instance, state, count, groups, size):
     return named
 
 
-def runner_of(name):
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
-
-
 def main(path, journal):
     read = api.read(path)
     problem, instance = read.problem, read.data
-    uppers, lowers = map(runner_of, runners(problem))
+    uppers, lowers = map(resolve_name, runners(problem))
     selector = problem.contracts.ORDERED_GROUPS
     by_hand = uppers.translate(selector.seeds[-1].source, NAMES[0])
     lowers.translate(problem.contracts.INSERTION.seeds[-1].source, NAMES[1])
@@ -69,13 +65,13 @@ def main(path, journal):
         program = uppers.translate(source, NAMES[0])
         given = program, search._instance, search._state
         call_often(*given, 1, *limits)
-        before = search._state.counts[-1]
+        before = search._state.counts[changes.STEPS]
         seconds = []
         for _ in range(TIMES):
             began = time.process_time()
             call_often(*given, CALLS, *limits)
             seconds.append((time.process_time() - began) / CALLS)
-        steps = (search._state.counts[-1] - before) / (TIMES * CALLS)
+        steps = (search._state.counts[changes.STEPS] - before) / (TIMES * CALLS)
         rows.append((steps, 1e9 * min(seconds)))
         print(f"{number}: {rows[-1][1] / 1000:.2f} µs, {steps:.0f} steps", flush=True)
     steps, spent = np.array(rows).T

@@ -1,14 +1,20 @@
 """The trusted side of a search: limits, and what of an engine's answers is believed."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from specahd import api
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import neighbourhood_search
+from specahd.engine.improver import SandboxedEngine
 from specahd.engine.neighbourhood_search import SliceResult, run_search
+from specahd.engine.orders import Report
+from specahd.sandbox.calls import Result
 
 TINY = Path(__file__).parent.parent / "data" / "tiny.vrp"
 START = ((1,), (2,), (3,), (4,), (5,))
@@ -130,3 +136,14 @@ def test_no_time_is_no_search(monkeypatch):
     improver = Scripted(SliceResult(Outcome.OK, repairs=1))
     found = search(monkeypatch, improver, SearchLimit(time_limit=0.0))
     assert (found.solution, improver.asked) == (START, [])
+
+
+@pytest.mark.parametrize("name", ["repairs", "passes", "members", "steps"])
+def test_a_report_of_less_than_nothing_is_no_answer(tiny, name):
+    report = Report(*range(1, 10), 7.5, 0.1)
+    session = SimpleNamespace(
+        call=lambda call: Result(Outcome.OK, (replace(report, **{name: -1}).encode(),))
+    )
+    engine = SandboxedEngine(session, tiny.problem, tiny.data, np.ones((3, 1)), 1, seed=0)
+    engine.start(START)
+    assert engine.improve(None, 5, 0.0, 1.0).outcome is Outcome.INVALID_OUTPUT

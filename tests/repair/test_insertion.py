@@ -179,6 +179,13 @@ def test_an_upper_program_of_more_steps_makes_fewer_passes(bench):
     assert again == result
 
 
+def test_steps_alone_are_no_repairs(bench):
+    loop = "i = 0\n    while i < 900:\n        i += 1"
+    program = bench.written(Level.UPPER, f"{loop}\n    return np.zeros(i - 900, np.int64)")
+    repair = bench.evaluator.repair([program], bench.system(), 0)
+    assert (repair.outcome, repair.steps) == (Outcome.EMPTY_REGIONS, ())
+
+
 @pytest.mark.parametrize("size", ["0", "exposures[10**9]"])
 def test_an_upper_program_that_names_nobody_or_raises_repairs_nothing(bench, size):
     program = bench.written(Level.UPPER, f"return np.zeros({size}, np.int64)")

@@ -26,7 +26,7 @@ _REPAIR_SECONDS = 0.002
 """Upper bound of the seconds that a legitimate program takes for one repair."""
 STEP_REPAIRS = 0.004
 """As how many repairs a step of an upper program's loops counts where searches have equal repairs.
-A step takes about 4.6 ns, a repair 0.5 µs (TSP) to 1.6 µs (VRPTW)
+A step takes about 4.6 ns, a repair 0.4 µs (TSP) to 1.9 µs (VRPTW)
 (benchmarks/notes/2026-11-30-the-time-of-upper-programs.md)."""
 _ENDLESS = 1 << 40
 """Number of repairs in the order of a slice that ends by time."""

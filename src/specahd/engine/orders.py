@@ -14,7 +14,7 @@ are left out if the best is no better than in the answer before. For a part, the
 between the two. A report is only a claim: the checker computes the costs.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -24,8 +24,6 @@ from specahd.routing.base import IntArray
 _WORDS = 12
 _WHOLE, _REAL = slice(0, 6), slice(6, _WORDS)
 """Parts of an order: its integers, and the bits of its floating-point numbers."""
-_COUNTS = 9
-"""Number of a report's integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +169,7 @@ class Report:
     def encode(self) -> IntArray:
         """Return the report as an array of an answer."""
         costs = np.array([self.cost, self.best]).view(np.int64)
-        return np.array([*astuple(self)[:_COUNTS], *costs.tolist()], np.int64)
+        return np.array([*astuple(self)[:-2], *costs.tolist()], np.int64)
 
     @classmethod
     def decode(cls, words: IntArray) -> Self:
@@ -182,6 +180,6 @@ class Report:
         ValueError
             The array is no report.
         """
-        if len(words) != _COUNTS + 2:
-            raise ValueError(f"Expected a report of {_COUNTS + 2} numbers, got {len(words)}.")
-        return cls(*words[:_COUNTS].tolist(), *words[_COUNTS:].view(np.float64).tolist())
+        if len(words) != (length := len(fields(cls))):
+            raise ValueError(f"Expected a report of {length} numbers, got {len(words)}.")
+        return cls(*words[:-2].tolist(), *words[-2:].view(np.float64).tolist())

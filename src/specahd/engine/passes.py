@@ -139,6 +139,7 @@ def _search(
         falling = math.log(span.end_temperature / span.temperature)
     began = counts[REPAIRS]
     done = 0.0
+    steps = counts[STEPS]
     empty = 0
     while done < span.repairs:
         share = done / span.repairs
@@ -149,7 +150,6 @@ def _search(
         refill(generator, noise, integers[TURN], integers[TURN] + RENEWED)
         integers[TURN] = (integers[TURN] + RENEWED) % NOISE
         show(state, instance)
-        steps = counts[STEPS]
         proposal = given
         if len(given) == 0:
             proposal = call_upper(
@@ -239,8 +239,11 @@ def _search(
                 mark(state, log[line, BEHIND_NOTED])
             keep(state, scratch, removed)
         exchange_tails(state, instance, integers[EXCHANGES] * span.max_groups, heat)
-        done += inserted + span.step_repairs * (counts[STEPS] - steps)
-        counts[REPAIRS] = began + int(done)
+        if inserted:
+            # Steps of passes without a customer count now: such passes alone must end the slice.
+            done += inserted + span.step_repairs * (counts[STEPS] - steps)
+            counts[REPAIRS] = began + int(done)
+            steps = counts[STEPS]
         excess = raise_prizes(state, instance, now) if optional else 0.0
         if costs[CURRENT] - excess < costs[BEST] - 1e-9 * abs(costs[BEST]):
             counts[BETTER] += 1

@@ -113,7 +113,8 @@ class Measured(Struct, frozen=True, kw_only=True):
     """The measurements of a program in ``responses.jsonl``, in the columns of its level.
 
     ``carried`` is the name of a program that was carried into the round, ``tried`` the number of
-    tasks or instances after which a program was stopped.
+    tasks or instances after which a program was stopped. ``work`` holds the numbers of
+    :class:`specahd.engine.orders.Work`, for searches of the engine.
     """
 
     round: int
