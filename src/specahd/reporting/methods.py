@@ -30,7 +30,7 @@ from specahd.reporting.document import (
     format_percent,
 )
 from specahd.reporting.ranking import Entry
-from specahd.runs.configuration import RunKind
+from specahd.runs.configuration import NO_CONTROL, RunKind
 from specahd.runs.reading import Run, Spending, choose_runs
 
 _TEXT = (
@@ -50,7 +50,7 @@ _TEXT = (
 
 
 _NO_PROGRAM = "no program"
-_CONTROLS = (_NO_PROGRAM, "sampled")
+_SAMPLED = "sampled"
 _HOW_CONTROLS = (
     "Improvement over B of the same frozen system without a program (hand-written ones alone), "
     "with programs sampled without parents, and searched; ± is the sample standard deviation over "
@@ -164,8 +164,8 @@ def comparison_tables(
         sections.append(Section(problem, parts))
     if controls:
         columns = (
-            "problem", "method", "instances", "seeds", *_CONTROLS, "searched", "best other method",
-            "B", "its start",
+            "problem", "method", "instances", "seeds", _NO_PROGRAM, _SAMPLED, "searched",
+            "best other method", "B", "its start",
         )  # fmt: skip
         table = Table(columns, controls, words=2, name="controls")
         sections.insert(0, Section("What a search adds", [_HOW_CONTROLS, table]))
@@ -242,7 +242,8 @@ def _controls(
     }
     lines = []
     for name, runs in groups.items():
-        if not runs or not groups.get(f"{name}, {_NO_PROGRAM}"):
+        control = _control(name, groups)
+        if control is None:
             continue
         solved = {row.instance: row for run in runs for row in run.validation}
         starts = [row for row in solved.values() if row.instance in compared]
@@ -261,7 +262,8 @@ def _controls(
                 name,
                 str(len(starts)),
                 str(len(runs)),
-                *(_improvement(shares.get(f"{name}, {each}", ())) for each in _CONTROLS),
+                _improvement(shares[control]),
+                _improvement(shares.get(f"{name}, {_SAMPLED}", ())),
                 _improvement(shares[name]),
                 f"{rival} {_improvement(shares[rival])}" if rival else "–",
                 ", ".join(sorted({row.baseline for row in starts})),
@@ -269,6 +271,20 @@ def _controls(
             ]
         )
     return lines
+
+
+def _control(name: str, groups: Mapping[str, Sequence[Run]]) -> str | None:
+    """Return the name of the runs without programs that a search's runs are compared with."""
+    if not groups[name] or groups[name][0].kind.control != NO_CONTROL:
+        return None
+    wanted = groups[name][0].kind.without_programs()
+    kinds = ((other, runs[0].kind) for other, runs in groups.items() if runs)
+    alike = (
+        other
+        for other, kind in kinds
+        if kind.control == _NO_PROGRAM and kind.without_programs() == wanted
+    )
+    return next(alike, None)
 
 
 def _compared(groups: Mapping[str, Sequence[Run]], limited: Collection[str]) -> set[str]:

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -215,6 +215,12 @@ class RunKind:
     def control(self) -> str:
         """What the run is as a control, in words; ``none`` if it is none."""
         return dict(self.options).get(CONTROL, NO_CONTROL)
+
+    def without_programs(self) -> "RunKind":
+        """Return the kind of a run that makes no program, and so asks no model."""
+        made_by = [CONTROL, _PROGRAMS, "llm"]
+        kept = (option for option in self.options if not is_covered_by(option[0], made_by))
+        return replace(self, llm="", options=tuple(kept))
 
     def values(self, keys: Iterable[str]) -> list[str]:
         """Return the values of options; the word None stands for an absent option."""
