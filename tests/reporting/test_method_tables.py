@@ -75,6 +75,25 @@ def test_controls_are_rows_by_their_words(tmp_path):
     assert names == ["eoh", "specahd", "specahd, no program", "B: nearest"]
 
 
+def test_runs_without_programs_are_the_control_of_each_model_and_of_no_other_setting(tmp_path):
+    def write_one(name, model, passes=2, programs=4, cost=80.0):
+        write_run(
+            tmp_path / name, programs=programs, samples=None if programs else (),
+            choices={"llm": model}, options={"search": {"passes": passes}},
+            validation=[row("a", 200, cost)],
+        )  # fmt: skip
+
+    write_one("none", "offline", programs=0, cost=90.0)
+    write_one("recorded", "recorded")
+    write_one("local", "local", cost=70.0)
+    write_one("other", "recorded", passes=3)
+    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID)
+    [_, _, *lines] = table(told, "What a search adds")
+    gains = {(line[4], line[6]) for line in lines}
+    assert gains == {("+10.00%", "+30.00%"), ("+10.00%", "+20.00%")}
+    assert len(lines) == 2
+
+
 def test_groups_that_limits_decide_are_shown_and_not_compared(tmp_path):
     for method, costs, limited in (("specahd", (90.0, 10.0), 0), ("eoh", (80.0, 99.0), 1)):
         rows = [row("a", 200, costs[0]), row("b", 800, costs[1], limited=limited)]
@@ -298,22 +317,3 @@ def test_a_report_of_one_method_leaves_no_table_of_an_earlier_one(tmp_path):
     stale.touch()
     commands.call("report", "tracking=none", "hydra.run.dir=report", cwd=tmp_path)
     assert not stale.exists()
-
-
-def test_runs_without_programs_are_the_control_of_each_model_and_of_no_other_setting(tmp_path):
-    def write_one(name, model, passes=2, programs=4, cost=80.0):
-        write_run(
-            tmp_path / name, programs=programs, samples=None if programs else (),
-            choices={"llm": model}, options={"search": {"passes": passes}},
-            validation=[row("a", 200, cost)],
-        )  # fmt: skip
-
-    write_one("none", "offline", programs=0, cost=90.0)
-    write_one("recorded", "recorded")
-    write_one("local", "local", cost=70.0)
-    write_one("other", "recorded", passes=3)
-    told = comparison_tables(read_runs(tmp_path), UNKNOWN, {}, UNPAID)
-    [_, _, *lines] = table(told, "What a search adds")
-    gains = {(line[4], line[6]) for line in lines}
-    assert gains == {("+10.00%", "+30.00%"), ("+10.00%", "+20.00%")}
-    assert len(lines) == 2

@@ -275,16 +275,14 @@ def _controls(
 
 def _control(name: str, groups: Mapping[str, Sequence[Run]]) -> str | None:
     """Return the name of the runs without programs that a search's runs are compared with."""
-    if not groups[name] or groups[name][0].kind.control != NO_CONTROL:
+    kinds = {other: runs[0].kind for other, runs in groups.items() if runs}
+    if name not in kinds or kinds[name].control != NO_CONTROL:
         return None
-    wanted = groups[name][0].kind.without_programs()
-    kinds = ((other, runs[0].kind) for other, runs in groups.items() if runs)
-    alike = (
-        other
-        for other, kind in kinds
-        if kind.control == _NO_PROGRAM and kind.without_programs() == wanted
-    )
-    return next(alike, None)
+    wanted = kinds[name].without_programs()
+    for other, kind in kinds.items():
+        if kind.control == _NO_PROGRAM and kind.without_programs() == wanted:
+            return other
+    return None
 
 
 def _compared(groups: Mapping[str, Sequence[Run]], limited: Collection[str]) -> set[str]:

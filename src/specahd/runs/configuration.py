@@ -217,7 +217,7 @@ class RunKind:
         return dict(self.options).get(CONTROL, NO_CONTROL)
 
     def without_programs(self) -> "RunKind":
-        """Return the kind of a run that makes no program, and so asks no model."""
+        """Return the kind without what programs are made with: their number and the model."""
         made_by = [CONTROL, _PROGRAMS, "llm"]
         kept = (option for option in self.options if not is_covered_by(option[0], made_by))
         return replace(self, llm="", options=tuple(kept))
