@@ -1,10 +1,14 @@
 """The scale of a search follows from the instance."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from specahd.core.program import Outcome
+from specahd.engine.improver import SandboxedEngine
+from specahd.engine.orders import Order
 from specahd.engine.schedule import (
     group_count,
     neighbour_count,
@@ -13,6 +17,7 @@ from specahd.engine.schedule import (
 )
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.vrptw.problem import VRPTW
+from specahd.sandbox.calls import Result
 
 
 def test_temperatures_are_in_the_unit_of_the_nearest_distances():
@@ -52,3 +57,20 @@ def test_on_long_routes_with_time_windows_tails_are_exchanged_and_fewer_neighbou
     assert VRPTW.engine.neighbours(instance) == neighbours
     assert (VRPTW.engine.exchanges(instance) > 0) is exchanged
     assert CVRP.engine.exchanges(instance) == 0
+
+
+@pytest.mark.parametrize(("stops", "exchanges"), [(10, 0), (30, 128)])
+def test_every_search_of_an_instance_tries_the_same_exchanges(stops, exchanges):
+    ordered = []
+
+    def call(asked):
+        ordered.append(Order.decode(asked.inputs[0]))
+        return Result(Outcome.CRASHED)
+
+    problem = VRPTW()
+    instance = next(problem.generate("lower_train", 0))
+    instance = replace(instance, capacity=int(stops * instance.demands[1:].mean()))
+    near = np.ones((instance.size + 1, 1))
+    engine = SandboxedEngine(SimpleNamespace(call=call), problem, instance, near, 1, seed=0)
+    engine.improve(None, 5, 0.0, 1.0)
+    assert [order.exchanges for order in ordered] == [exchanges]

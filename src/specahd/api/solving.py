@@ -379,7 +379,6 @@ def solve(
                 improver = starting.result()
                 began = time.monotonic() - start.seconds
                 improver.start(case.baseline)
-                improver.exchanges = search_problem.engine.exchanges(reduced_data)
                 tell = _reporter(callback, problem, case, goal)
                 routed: Improver = improver
                 if reduced_data is data:

@@ -106,7 +106,7 @@ class SandboxedEngine:
     slice_repairs, slice_seconds
         The length of one slice, for a limit of repairs and for a limit of time.
     exchanges
-        The number of exchanges of tails or runs that are tried for each group; 0 unless it is set.
+        The number of exchanges of tails or runs that are tried for each group: the problem's.
     upper
         The index of the upper program that searches; 0 unless it is set.
     step_repairs
@@ -117,7 +117,6 @@ class SandboxedEngine:
 
     slice_repairs = SLICE_REPAIRS
     slice_seconds = SLICE_SECONDS
-    exchanges = 0
     upper = 0
     step_repairs = 0.0
     work: Work | None = None
@@ -139,6 +138,7 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
+        self.exchanges = problem.engine.exchanges(instance)
         self._start_temperature, self._end_temperature = temperatures(
             neighbour_distances, problem.engine.start_temperature(instance)
         )
