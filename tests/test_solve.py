@@ -25,6 +25,7 @@ from specahd.config import SAMPLES
 from specahd.config.cli import result_inputs
 from specahd.config.words import check_output_path, output_names, quote_files
 from specahd.core.errors import ConfigError, UserError
+from specahd.engine.improver import SandboxedEngine
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
@@ -101,11 +102,13 @@ def test_the_shortest_tour_of_few_nodes_is_found(place):
     assert programs == ["upper-neighbouring-strings", "lower-greedy-with-blinks"]
 
 
-def test_several_workers_are_equal_bytes_and_never_worse(place):
+@pytest.mark.parametrize("capacity", [60, 400])
+def test_several_workers_are_equal_bytes_and_never_worse(place, capacity):
+    """Short routes and long ones, of which parts are exchanged."""
     rng = np.random.default_rng(0)
     rows = [f"{x},{y},{x % 9 + 1}" for x, y in rng.integers(0, 1000, (1000, 2)).tolist()]
     (place / "many.csv").write_text("\n".join(["x,y,demand", "500,500,", *rows]))
-    options = ["instance=many.csv", "capacity=60", "workers=3", "repairs=30000"]
+    options = ["instance=many.csv", f"capacity={capacity}", "workers=3", "repairs=30000"]
     done = call("solve", *options, "out=one.sol", cwd=place)
     call("solve", *options, "out=two.sol", cwd=place)
     assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
@@ -310,6 +313,19 @@ def test_a_problem_without_an_engine_is_refused(monkeypatch):
     monkeypatch.setattr(type(api.make_problem("cvrp")), "engine", "")
     with pytest.raises(ConfigError, match="cvrp cannot be solved"):
         api.solve(DATA / "tiny.vrp")
+
+
+def test_a_search_is_told_whether_its_first_solution_was_given(monkeypatch):
+    told, begin = [], SandboxedEngine.start
+
+    def noted(self, solution, *, given=False):
+        told.append(given)
+        begin(self, solution, given=given)
+
+    monkeypatch.setattr(SandboxedEngine, "start", noted)
+    api.solve(DATA / "tiny.vrp", repairs=10)
+    api.solve(DATA / "tiny.vrp", repairs=10, incumbent=DATA / "tiny.sol")
+    assert told == [False, True]
 
 
 def test_an_infeasible_incumbent_is_refused_by_name(place):

@@ -6,10 +6,7 @@ from cases import place_of
 from specahd.engine import capacitated, changes, links
 
 
-def test_the_state_is_what_was_counted():
-    """Costs, loads, edges and what upper programs see, after annealing, against the instance."""
-    place = place_of("cvrp")
-    place.slice(temperature=200.0)
+def check_state(place):
     state, demands = place.search._state, place.instance.demands
     matrix, size = place.block["distance_matrix"], place.instance.size
     nodes, edges = state.nodes, state.edges
@@ -30,3 +27,23 @@ def test_the_state_is_what_was_counted():
     assert (shown[changes.ROUTE_OF] == routes).all()
     around = matrix[shown[changes.PRECEDING], shown[changes.FOLLOWING]]
     assert (state.gains[1:] == edges[1 : size + 1, :2].sum(axis=1) - around).all()
+
+
+def test_the_state_is_what_was_counted():
+    """Costs, loads, edges and what upper programs see, after annealing, against the instance."""
+    place = place_of("cvrp")
+    place.slice(temperature=200.0)
+    check_state(place)
+
+
+def test_exchanges_keep_the_state_and_the_best_solution():
+    """Slices of a few groups, in which most changes are exchanges of parts of routes."""
+    place = place_of("cvrp")
+    start = place.cost(place.start)
+    costs = []
+    for seed in range(40):
+        report, found = place.slice(seed=seed, repairs=20, groups=1, exchanges=100)
+        check_state(place)
+        assert place.matches_the_checker(report, found)
+        costs.append(report.best / start)
+    assert max(costs) < 0.8

@@ -10,6 +10,7 @@ from specahd.core.program import Outcome
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.orders import Order
 from specahd.engine.schedule import (
+    by_stops,
     group_count,
     neighbour_count,
     on_short_routes,
@@ -40,37 +41,67 @@ def test_a_search_may_begin_hotter():
     assert temperatures(away, 3.0) == pytest.approx((3.0 * 5.5, 0.05 * 5.5))
 
 
+@pytest.mark.parametrize(
+    ("capacity", "demands", "start"),
+    [(240, [0, 8, 12], 1.5), (640, [0, 5, 15], 4.0), (640, [0, 0, 1], 12.0), (9, [0, 0, 0], 12.0)],
+)
+def test_a_search_begins_hotter_where_a_vehicle_has_room_for_many_stops(capacity, demands, start):
+    instance = SimpleNamespace(capacity=capacity, demands=np.array(demands))
+    assert by_stops(instance) == start == CVRP.engine.construction_temperature(instance)
+    assert CVRP.engine.start_temperature(instance) == 1.5
+
+
 def test_large_instances_have_more_groups_and_fewer_neighbours():
     assert [group_count(size) for size in (1, 1000, 10_000, 10**6)] == [1, 8, 64, 64]
     assert neighbour_count(5000) > neighbour_count(5001)
 
 
 @pytest.mark.parametrize(
-    ("capacity", "short", "neighbours", "exchanged"),
-    [(199, True, 100, False), (200, False, 50, True)],
+    ("capacity", "short", "neighbours", "exchanges"),
+    [
+        (199, True, 100, {"vrptw": 0, "cvrp": 0}),
+        (200, False, 50, {"vrptw": 128, "cvrp": 0}),
+        (400, False, 50, {"vrptw": 128, "cvrp": 32}),
+    ],
 )
-def test_on_long_routes_with_time_windows_tails_are_exchanged_and_fewer_neighbours_looked_at(
-    capacity, short, neighbours, exchanged
+def test_on_long_routes_tails_are_exchanged_and_with_windows_fewer_neighbours_looked_at(
+    capacity, short, neighbours, exchanges
 ):
     instance = SimpleNamespace(capacity=capacity, demands=np.array([0, 5, 15]))
     assert on_short_routes(instance) is short
     assert VRPTW.engine.neighbours(instance) == neighbours
-    assert (VRPTW.engine.exchanges(instance) > 0) is exchanged
-    assert CVRP.engine.exchanges(instance) == 0
+    assert exchanges == {
+        problem.name: problem.engine.exchanges(instance) for problem in (VRPTW, CVRP)
+    }
 
 
-@pytest.mark.parametrize(("stops", "exchanges"), [(10, 0), (30, 128)])
-def test_every_search_of_an_instance_tries_the_same_exchanges(stops, exchanges):
-    ordered = []
+def ordered_by(problem, stops, given):
+    """Return the order of a search's first slice, where a vehicle has room for some stops."""
+    orders = []
 
     def call(asked):
-        ordered.append(Order.decode(asked.inputs[0]))
+        orders.append(Order.decode(asked.inputs[0]))
         return Result(Outcome.CRASHED)
 
-    problem = VRPTW()
     instance = next(problem.generate("lower_train", 0))
-    instance = replace(instance, capacity=int(stops * instance.demands[1:].mean()))
+    instance = replace(instance, capacity=int(stops * instance.demands[1:].mean()) + 1)
     near = np.ones((instance.size + 1, 1))
     engine = SandboxedEngine(SimpleNamespace(call=call), problem, instance, near, 1, seed=0)
+    engine.start(problem.trivial_solution(instance), given=given)
     engine.improve(None, 5, 0.0, 1.0)
-    assert [order.exchanges for order in ordered] == [exchanges]
+    return orders[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "stops", "exchanges"), [(VRPTW, 10, 0), (VRPTW, 30, 128), (CVRP, 64, 32)]
+)
+def test_every_search_of_an_instance_tries_the_same_exchanges(problem, stops, exchanges):
+    for given in (False, True):
+        assert ordered_by(problem(), stops, given).exchanges == exchanges
+
+
+def test_a_search_from_a_given_solution_begins_no_hotter_on_long_routes():
+    hot, usual = (ordered_by(CVRP(), 64, given).temperature for given in (False, True))
+    assert usual == 1.5
+    assert hot == pytest.approx(4.0, rel=0.01)
+    assert ordered_by(CVRP(), 10, False).temperature == usual

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from specahd.core.loop_cache import njit
-from specahd.engine import changes, interfaces, links
+from specahd.engine import changes, exchanges, interfaces, links
 from specahd.engine.changes import (
     BEST,
     CHANGED,
@@ -309,8 +309,9 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
 
 
 @inlined
-def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
-    pass
+def no_exchange(state: Any, instance: Any, tries: int, temperature: float) -> None:
+    """Exchange nothing; for other families."""
 
 
+exchange_tails = exchanges.exchange_tails
 keep_best = changes.keep_best

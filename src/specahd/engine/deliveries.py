@@ -41,7 +41,7 @@ from specahd.routing.kernels.distances import leg_length
 choose_groups = capacitated.choose_groups
 choose = position_call(interfaces.SPLIT_POSITIONS)
 close_gaps = capacitated.close_gaps
-exchange_tails = capacitated.exchange_tails
+exchange_tails = capacitated.no_exchange
 
 
 class Parts(NamedTuple):

@@ -26,6 +26,9 @@ class Family:
     start_temperature
         Returns the share of :func:`specahd.engine.schedule.temperatures` at which a search of an
         instance begins.
+    construction_temperature
+        The same where it begins at a construction, of which more has to change than of a solution
+        that is given; None: as ``start_temperature``.
     neighbours
         Returns the maximum length of the neighbour lists of an instance.
     looks_up
@@ -48,6 +51,7 @@ class Family:
 
     name: str
     start_temperature: Callable[[Any], float] = lambda instance: 1.5
+    construction_temperature: Callable[[Any], float] | None = None
     neighbours: Callable[[Any], int] = _by_size
     looks_up: bool = True
     timed: bool = False

@@ -139,14 +139,22 @@ class SandboxedEngine:
         self._seed = seed
         self._index = index
         self.exchanges = problem.engine.exchanges(instance)
-        self._start_temperature, self._end_temperature = temperatures(
-            neighbour_distances, problem.engine.start_temperature(instance)
+        family = problem.engine
+        # Of a construction, and of a solution that was given.
+        self._temperatures = tuple(
+            temperatures(neighbour_distances, start(instance))
+            for start in (
+                family.construction_temperature or family.start_temperature,
+                family.start_temperature,
+            )
         )
+        self._start_temperature, self._end_temperature = self._temperatures[0]
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 
-    def start(self, solution: Any) -> None:
-        """Set the solution with which the search begins."""
+    def start(self, solution: Any, *, given: bool = False) -> None:
+        """Set the solution with which the search begins, and whether it is no construction."""
+        self._start_temperature, self._end_temperature = self._temperatures[given]
         self._routes = self._problem.flat(self._instance, solution)
 
     def ask(self, inputs: tuple[IntArray, ...]) -> Result:

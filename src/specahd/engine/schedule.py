@@ -1,6 +1,7 @@
 """Default parameters of a search: temperatures, neighbours and group counts.
 
-Measured on X-n1001-k43, XL-n3054-k461 and XL-n10001-k1570 with the hand-written programs.
+Measured on X-n1001-k43, XL-n3054-k461 and XL-n10001-k1570 with the hand-written programs; the first
+temperature on routes of more than 24 stops: benchmarks/notes/2026-11-30-long-routes.md.
 """
 
 from typing import Any
@@ -16,6 +17,21 @@ read is close enough in memory. Customers of larger instances are numbered along
 _SHORT = 20.0
 """Number of stops of the longest routes that count as short
 (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md)."""
+_LONG = 40.0
+"""Number of stops of the shortest routes on which exchanges pay without time windows
+(benchmarks/notes/2026-11-30-long-routes.md)."""
+_STOPS, _HOTTEST = 16.0, 12.0
+"""Number of stops of a route for each unit of the first temperature without time windows, where
+that is above the usual, and the highest (benchmarks/notes/2026-11-30-long-routes.md)."""
+
+
+def by_stops(instance: Any) -> float:
+    """Return the first temperature without time windows, as a share: it is higher on long routes.
+
+    Savings are far above the optimum there, and what they did wrong takes many dearer steps.
+    """
+    room = _STOPS * instance.demands[1:].mean()
+    return float(max(_HOT, min(_HOTTEST, instance.capacity / max(1e-9, room))))
 
 
 def on_short_routes(instance: Any) -> bool:
@@ -26,6 +42,11 @@ def on_short_routes(instance: Any) -> bool:
     (benchmarks/notes/2026-11-24-customers-near-each-other.md).
     """
     return bool(instance.capacity < _SHORT * instance.demands[1:].mean())
+
+
+def on_long_routes(instance: Any) -> bool:
+    """Return whether a vehicle has room for forty mean demands."""
+    return bool(instance.capacity >= _LONG * instance.demands[1:].mean())
 
 
 def many_on_short_routes(instance: Any) -> bool:

@@ -98,8 +98,8 @@ class TiledEngine(SandboxedEngine):
         self._left = 0
         self._reported_cost = math.inf
 
-    def start(self, solution: Any) -> None:
-        super().start(solution)
+    def start(self, solution: Any, *, given: bool = False) -> None:
+        super().start(solution, given=given)
         self._reported_cost = math.inf
         self._part()
 

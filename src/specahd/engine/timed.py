@@ -4,12 +4,8 @@ A change of a route's times is propagated along the route only as far as times d
 change of a node after the removal of a group notes the node's old times, so that undoing the group
 needs no propagation.
 
-An exchange of tails is the 2-opt* of Potvin and Rousseau (Journal of the Operational Research
-Society 46, 1995): two routes are cut, and swap the parts behind the cuts. Removing and inserting
-groups makes this move only where a tail is as short as a group. A try draws two neighbours in
-different routes, and puts the later one directly behind the earlier one. Simulated annealing
-accepts an exchange as it accepts a group, but at a lower temperature: groups are inserted where
-that is cheap, while exchanges are drawn at random.
+An exchange of tails is that of :mod:`specahd.engine.exchanges` between two routes, not turned
+round: it puts the later one of two neighbours directly behind the earlier one.
 """
 
 import math
@@ -20,6 +16,7 @@ import numpy as np
 from specahd.core.loop_cache import njit
 from specahd.engine import capacitated, interfaces, links
 from specahd.engine.changes import BEST, CURRENT, FREE, mark
+from specahd.engine.exchanges import COOLER, MOST, assign, load_of
 from specahd.engine.fleets import (
     Fleet,
     by_types,
@@ -66,13 +63,8 @@ from specahd.routing.kernels.distances import leg_length
 
 GROUP, TOUCHED, CUSTOMER = range(3)
 """Indices of ``clock``, which counts groups, touched nodes and customers."""
-COOLER = 0.3
-"""Temperature of exchanges, as a share of the temperature of groups
-(benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
 _TYPE_CHANGES = 8
 """Number of changes of types that are tried in each pass."""
-_MOST = 10.0
-"""Detour, in temperatures, above which no exchange is accepted; this avoids the logarithm."""
 
 choose_groups = groups_call(interfaces.TIMED_GROUPS)
 choose = position_call(interfaces.TIMED_POSITIONS)
@@ -429,27 +421,6 @@ def _in_time(own: Any, ahead: int, behind: int, distance: float) -> Any:
 
 
 @njit(cache=True)
-def _load(nodes: Any, demands: Any, node: int) -> Any:
-    """Return the demands from a node to the end of its route."""
-    load = 0
-    while node < len(demands):
-        load += demands[node]
-        node = nodes[node, BEHIND]
-    return load
-
-
-@inlined
-def _assign(state: Any, terminal: int, route: int) -> None:
-    """Assign the customers before a terminal to its route, back to the first that has it."""
-    nodes = state.nodes
-    node = nodes[terminal, BEFORE]
-    while nodes[node, ROUTE] != route:
-        nodes[node, ROUTE] = route
-        mark(state, node)
-        node = nodes[node, BEFORE]
-
-
-@njit(cache=True)
 def _price(state: Any, route: int, kind: int) -> Any:
     """Return what a route would cost with another type; infinity if that cannot serve it."""
     nodes, customers = state.nodes, len(state.own.ready) - 1
@@ -551,7 +522,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
     change_types(state, instance, heat)
     if neighbours.shape[1] == 0:
         return
-    most = _MOST * heat
+    most = MOST * heat
     for _ in range(tries):
         first = 1 + int(uniform(generator) * customers)
         draw = uniform(generator)
@@ -587,7 +558,8 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
             continue
         route = nodes[first, ROUTE]
         other = nodes[second, ROUTE]
-        more = _load(nodes, demands, second) - _load(nodes, demands, behind)
+        more = load_of(nodes, demands, second, BEHIND)
+        more -= load_of(nodes, demands, behind, BEHIND)
         capacity = capacity_of(own, instance.capacity, route)
         if route_loads[route] + more > capacity or route_loads[other] - more > capacity:
             continue
@@ -608,8 +580,8 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         else:
             join(state, ahead, behind, joined)
             join(state, last, other_end, home)
-        _assign(state, end, route)
-        _assign(state, other_end, other)
+        assign(state, end, route)
+        assign(state, other_end, other)
         mark(state, first)
         mark(state, ahead)
         forward(state, first)

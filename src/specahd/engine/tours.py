@@ -35,7 +35,7 @@ choose = position_call(interfaces.TOUR_POSITIONS)
 log_lines = capacitated.log_lines
 close_gaps = capacitated.close_gaps
 lacking = capacitated.lacking
-exchange_tails = capacitated.exchange_tails
+exchange_tails = capacitated.no_exchange
 keep_best = changes.keep_best
 
 

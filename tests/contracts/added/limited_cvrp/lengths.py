@@ -17,7 +17,7 @@ close_gaps = capacitated.close_gaps
 lacking = capacitated.lacking
 choose = capacitated.choose
 keep = capacitated.keep
-exchange_tails = capacitated.exchange_tails
+exchange_tails = capacitated.no_exchange
 keep_best = capacitated.keep_best
 
 
