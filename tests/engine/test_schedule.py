@@ -10,10 +10,10 @@ from specahd.core.program import Outcome
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.orders import Order
 from specahd.engine.schedule import (
-    by_stops,
     group_count,
     neighbour_count,
     on_short_routes,
+    temperature_by_stops,
     temperatures,
 )
 from specahd.problems.cvrp.problem import CVRP
@@ -47,7 +47,7 @@ def test_a_search_may_begin_hotter():
 )
 def test_a_search_begins_hotter_where_a_vehicle_has_room_for_many_stops(capacity, demands, start):
     instance = SimpleNamespace(capacity=capacity, demands=np.array(demands))
-    assert by_stops(instance) == start == CVRP.engine.construction_temperature(instance)
+    assert temperature_by_stops(instance) == start == CVRP.engine.construction_temperature(instance)
     assert CVRP.engine.start_temperature(instance) == 1.5
 
 

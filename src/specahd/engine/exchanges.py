@@ -60,10 +60,10 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         else:
             joined = leg_length(instance.distances, behind, other)
         detour = distance + joined - gone
-        if detour > most or (detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator))):
+        # Zero: the two follow each other already, or the exchange is not worth its time.
+        if detour == 0.0 or detour > most:
             continue
-        # Two neighbours that follow each other already change nothing.
-        if detour == 0.0:
+        if detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator)):
             continue
         if routes[0] == routes[1]:
             _turn(state, first, second, distance, joined)
@@ -82,8 +82,33 @@ def load_of(nodes: Any, demands: Any, node: int, side: int) -> Any:
     return load
 
 
+@njit(cache=True)
+def swap_tails(state: Any, first: int, second: int, distance: float, joined: float) -> None:
+    """Swap the tail behind a stop and that from a stop of another route on; loads stay.
+
+    ``joined`` is the distance between the two stops that precede and follow the others.
+    """
+    nodes, edges, customers = state.nodes, state.edges, len(state.gains) - 1
+    route, other = nodes[first, ROUTE], nodes[second, ROUTE]
+    end, other_end = customers + 1 + route, customers + 1 + other
+    behind, ahead = nodes[first, BEHIND], nodes[second, BEFORE]
+    last, home = nodes[end, BEFORE], edges[end, BEFORE]
+    other_last, other_home = nodes[other_end, BEFORE], edges[other_end, BEFORE]
+    join(state, first, second, distance)
+    join(state, other_last, end, other_home)
+    if behind > customers:
+        join(state, ahead, other_end, joined)
+    else:
+        join(state, ahead, behind, joined)
+        join(state, last, other_end, home)
+    _assign(state, end, route)
+    _assign(state, other_end, other)
+    mark(state, first)
+    mark(state, ahead)
+
+
 @inlined
-def assign(state: Any, terminal: int, route: int) -> None:
+def _assign(state: Any, terminal: int, route: int) -> None:
     """Assign the customers before a terminal to its route, back to the first that has it."""
     nodes = state.nodes
     node = nodes[terminal, BEFORE]
@@ -91,6 +116,34 @@ def assign(state: Any, terminal: int, route: int) -> None:
         nodes[node, ROUTE] = route
         mark(state, node)
         node = nodes[node, BEFORE]
+
+
+@njit(cache=True)
+def _swap_tail_and_head(
+    state: Any, first: int, second: int, distance: float, joined: float
+) -> None:
+    """Swap the tail behind a stop and the head of another route up to a stop, both turned round.
+
+    ``joined`` is the distance between the two stops that follow these.
+    """
+    nodes, edges, customers = state.nodes, state.edges, len(state.gains) - 1
+    route, other = nodes[first, ROUTE], nodes[second, ROUTE]
+    end, other_end = customers + 1 + route, customers + 1 + other
+    behind, beyond = nodes[first, BEHIND], nodes[second, BEHIND]
+    last, home = nodes[end, BEFORE], edges[end, BEFORE]
+    head, away = nodes[other_end, BEHIND], edges[other_end, BEHIND]
+    _reverse(state, head, second, route)
+    join(state, first, second, distance)
+    join(state, head, end, away)
+    if behind > customers:
+        join(state, other_end, beyond, joined)
+    else:
+        _reverse(state, behind, last, other)
+        join(state, other_end, last, home)
+        join(state, behind, beyond, joined)
+    mark(state, first)
+    mark(state, beyond)
+    mark(state, other_end)
 
 
 @njit(cache=True)
@@ -137,47 +190,20 @@ def _exchange(
     turned: bool,
 ) -> bool:
     """Exchange the tail behind a stop for a part of another route; False if it is too heavy."""
-    nodes, edges, loads, demands = state.nodes, state.edges, state.route_loads, instance.demands
-    customers = len(demands) - 1
+    nodes, loads, demands = state.nodes, state.route_loads, instance.demands
     route, other = nodes[first, ROUTE], nodes[second, ROUTE]
-    behind = nodes[first, BEHIND]
     more = load_of(nodes, demands, second, BEFORE if turned else BEHIND)
-    more -= load_of(nodes, demands, behind, BEHIND)
+    more -= load_of(nodes, demands, nodes[first, BEHIND], BEHIND)
     if loads[route] + more > instance.capacity or loads[other] - more > instance.capacity:
         return False
     loads[route] += more
     loads[other] -= more
-    end, other_end = customers + 1 + route, customers + 1 + other
-    last, home = nodes[end, BEFORE], edges[end, BEFORE]
     if turned:
-        beyond = nodes[second, BEHIND]
-        head, away = nodes[other_end, BEHIND], edges[other_end, BEHIND]
-        _reverse(state, head, second, route)
-        join(state, first, second, distance)
-        join(state, head, end, away)
-        if behind > customers:
-            join(state, other_end, beyond, joined)
-        else:
-            _reverse(state, behind, last, other)
-            join(state, other_end, last, home)
-            join(state, behind, beyond, joined)
-        mark(state, beyond)
+        _swap_tail_and_head(state, first, second, distance, joined)
     else:
-        ahead = nodes[second, BEFORE]
-        other_last, other_home = nodes[other_end, BEFORE], edges[other_end, BEFORE]
-        join(state, first, second, distance)
-        join(state, other_last, end, other_home)
-        if behind > customers:
-            join(state, ahead, other_end, joined)
-        else:
-            join(state, ahead, behind, joined)
-            join(state, last, other_end, home)
-        assign(state, end, route)
-        assign(state, other_end, other)
-        mark(state, ahead)
-    mark(state, first)
-    mark(state, other_end)
-    if nodes[other_end, BEHIND] == other_end:
+        swap_tails(state, first, second, distance, joined)
+    terminal = len(demands) + other
+    if nodes[terminal, BEHIND] == terminal:
         state.free[state.integers[FREE]] = other
         state.integers[FREE] += 1
     return True

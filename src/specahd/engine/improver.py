@@ -138,9 +138,9 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        self.exchanges = problem.engine.exchanges(instance)
         family = problem.engine
-        # Of a construction, and of a solution that was given.
+        self.exchanges = family.exchanges(instance)
+        # By whether the first solution was given; otherwise it is a construction.
         self._temperatures = tuple(
             temperatures(neighbour_distances, start(instance))
             for start in (

@@ -16,7 +16,7 @@ import numpy as np
 from specahd.core.loop_cache import njit
 from specahd.engine import capacitated, interfaces, links
 from specahd.engine.changes import BEST, CURRENT, FREE, mark
-from specahd.engine.exchanges import COOLER, MOST, assign, load_of
+from specahd.engine.exchanges import COOLER, MOST, load_of, swap_tails
 from specahd.engine.fleets import (
     Fleet,
     by_types,
@@ -34,7 +34,7 @@ from specahd.engine.fleets import (
     undo_vehicles,
 )
 from specahd.engine.inlined import inlined
-from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE, join
+from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
 from specahd.engine.programs import (
     DETOUR,
     DISTANCE_BEFORE,
@@ -567,23 +567,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
             continue
         route_loads[route] += more
         route_loads[other] -= more
-        end = customers + 1 + route
-        other_end = customers + 1 + other
-        last = nodes[end, BEFORE]
-        other_last = nodes[other_end, BEFORE]
-        home = edges[end, BEFORE]
-        other_home = edges[other_end, BEFORE]
-        join(state, first, second, joint_distance)
-        join(state, other_last, end, other_home)
-        if behind > customers:
-            join(state, ahead, other_end, joined)
-        else:
-            join(state, ahead, behind, joined)
-            join(state, last, other_end, home)
-        assign(state, end, route)
-        assign(state, other_end, other)
-        mark(state, first)
-        mark(state, ahead)
+        swap_tails(state, first, second, joint_distance, joined)
         forward(state, first)
         forward(state, ahead)
         backward(state, second)
@@ -591,7 +575,8 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         measure(state, route)
         measure(state, other)
         state.costs[CURRENT] += detour
-        if nodes[other_end, BEHIND] == other_end:
+        terminal = customers + 1 + other
+        if nodes[terminal, BEHIND] == terminal:
             state.free[integers[FREE]] = other
             integers[FREE] += 1
             return_vehicle(own, other)

@@ -13,7 +13,7 @@ import numpy as np
 from specahd.core.options import Option, checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
-from specahd.engine.schedule import by_stops, many_on_short_routes, on_long_routes
+from specahd.engine.schedule import many_on_short_routes, on_long_routes, temperature_by_stops
 from specahd.routing.base import PublicSet
 from specahd.routing.formats import vrplib
 from specahd.routing.formats.vrplib import VRPLIBData
@@ -115,7 +115,7 @@ class CVRP(VehicleProblem[Solution]):
     construction = "savings"
     engine = Family(
         name="cvrp",
-        construction_temperature=by_stops,
+        construction_temperature=temperature_by_stops,
         # benchmarks/notes/2026-11-30-long-routes.md
         exchanges=lambda instance: 32 if on_long_routes(instance) else 0,
         routes_disjoint=True,
