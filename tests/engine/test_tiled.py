@@ -88,6 +88,23 @@ def as_it_is(output):
 
 
 @pytest.mark.integration
+def test_parts_begin_as_hot_as_a_search_in_one_process(places):
+    place = places["cvrp"]
+    stops = 64 * place.instance.demands[1:].mean()
+    data = replace(place.instance, capacity=int(stops))
+    asked = []
+    for given in (False, True):
+        [worker] = place.workers(as_it_is)
+        engine = TiledEngine([worker], place.problem, data, place.block, 1, 0)
+        engine.lowers = (place.lower,)
+        engine.start(place.start, given=given)
+        engine.improve(None, 10, 0.0, 1.0)
+        asked += [order for order, _ in worker.asked]
+    hot, usual = (order.temperature for order in asked)
+    assert hot / usual == pytest.approx(64 / 16 / 1.5, rel=0.01)
+
+
+@pytest.mark.integration
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
     place = places[name]

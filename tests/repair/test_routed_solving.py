@@ -1,6 +1,7 @@
 """Solving with a checkpoint asks the router whom training asked."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -9,12 +10,14 @@ from specahd.api.problems import settings_of
 from specahd.checkpoint.frozen import Checkpoint, freeze
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.settings import Accept
+from specahd.engine.improver import SandboxedEngine
 from specahd.repair.cases import make_case
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.repair.router import ResponseArchive, Utilities
 from specahd.routing.base import Region, contracts
 from specahd.tracking.solving import print_summary
 
+DATA = Path(__file__).parent.parent / "data"
 PROBLEM = api.make_problem("cvrp", repair="insertion")
 SEEDS = {level: contract.seeds for level, contract in contracts(PROBLEM.operator).items()}
 UPPERS = tuple(replace(program, tier=Tier.COMPILED) for program in SEEDS[Level.UPPER][:2])
@@ -88,3 +91,18 @@ def test_the_upper_program_that_saved_most_from_solutions_like_it_searches(tmp_p
     assert {*used} == {UPPERS[index].id}
     assert repaired[1].data != repaired[0].data == repaired[1 + index].data
     assert index == 1
+
+
+def test_an_evaluation_tells_the_engine_whether_the_first_solution_was_given(tmp_path, monkeypatch):
+    def noted(self, solution, *, given=False):
+        with told.open("a") as file:
+            print(given, file=file)
+        begin(self, solution, given=given)
+
+    told, begin = tmp_path / "told", SandboxedEngine.start
+    monkeypatch.setattr(SandboxedEngine, "start", noted)
+    frozen = checkpoint(tmp_path / "frozen", CHEAPEST, best=CHEAPEST)
+    api.evaluate(frozen, [DATA / "tiny.vrp"])
+    api.evaluate(frozen, [DATA / "tiny.vrp"], incumbent=DATA / "tiny.sol")
+    # Workers are forked, so they note it too, but not into a list of this process.
+    assert told.read_text().split() == ["False", "True"]

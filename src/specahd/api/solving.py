@@ -378,7 +378,7 @@ def solve(
             if start.ended is None and starting.wait(stopped):
                 improver = starting.result()
                 began = time.monotonic() - start.seconds
-                improver.start(case.baseline, given=incumbent is not None)
+                improver.start(case.baseline, given=case.given)
                 tell = _reporter(callback, problem, case, goal)
                 routed: Improver = improver
                 if reduced_data is data:

@@ -37,9 +37,9 @@ _SOLVER = "pyvrp"
 class Case:
     """An instance x with its baseline solution y0 = B(x) and C_x(y0).
 
-    ``source`` names B, or the file that y0 was read from. ``progress`` is the share of a descent
-    that led to y0, 0 where B made it. ``seconds`` is the time that B took when it was run, now or
-    for an earlier evaluation.
+    ``source`` names B, or the file that y0 was read from; then the case is ``given``. ``progress``
+    is the share of a descent that led to y0, 0 where B made it. ``seconds`` is the time that B took
+    when it was run, now or for an earlier evaluation.
     """
 
     instance: Any
@@ -48,6 +48,7 @@ class Case:
     source: str
     progress: float = 0.0
     seconds: float | None = field(default=None, compare=False)
+    given: bool = False
 
     def describe(self, problem: AnyProblem) -> FloatArray:
         """Return the raw descriptor Φ of the solution: all nodes but node 0 as one region."""
@@ -261,7 +262,7 @@ def case_of_solution(
     violations = problem.check(instance, solution)
     if violations:
         raise FileError(f"{name} does not solve {instance.name}: {violations[0].detail}")
-    case = _certified_case(problem, instance, solution, Path(name).name)
+    case = replace(_certified_case(problem, instance, solution, Path(name).name), given=True)
     if stated is not None and not abs(case.cost - stated) < PRECISION:
         warnings.warn(
             f"{name}: states the cost {stated:.10g}, but costs {case.cost:.10g} as the distances "

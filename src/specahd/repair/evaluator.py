@@ -323,7 +323,7 @@ class Evaluator:
             near = self._shared.arrays(index)["neighbour_distances"]
             lowers = len(system.repertoire)
             engine = SandboxedEngine(session, problem, case.instance, near, lowers, seed, index)
-            engine.start(case.baseline)
+            engine.start(case.baseline, given=case.given)
             engine.upper, engine.step_repairs = upper, STEP_REPAIRS
             return engine
 
