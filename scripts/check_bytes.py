@@ -48,7 +48,7 @@ RECORDED = {  # a recording, and the programs of it that are replayed
 # Passes over large regions would take a quarter of an hour.
 FEW_PASSES = ("search.passes=12", "problem.max_regions=4", "problem.max_size=50")
 # What times, folders and processes decide.
-_OF_THE_MACHINE = ("wal.jsonl", "timings.jsonl", "machine.json", "sandbox.json")
+_OF_THE_MACHINE = ("wal.jsonl", "timings.jsonl", "timings.json", "machine.json", "sandbox.json")
 _CHANGING = re.compile(r"seconds|elapsed|_s$|^started|^finished|rate")
 
 
