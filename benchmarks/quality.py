@@ -37,7 +37,8 @@ def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any,
     with closing(shared_block(problem, instance)) as shared:
         block = shared.arrays(0)
         start_temperature, end_temperature = temperatures(
-            block["neighbour_distances"], problem.engine.start_temperature(instance)
+            block["neighbour_distances"],
+            problem.engine.start_temperature(instance, block["neighbour_distances"]),
         )
         order = Order(
             *(seed, 1 << 40, seconds, group_count(instance.size), min(instance.size, MAX_SIZE)),

@@ -166,4 +166,5 @@ def test_routes_begin_with_the_cheapest_vehicles_that_are_left(place):
 
 def test_a_search_with_types_begins_hotter(place):
     warm = place.problem.engine.start_temperature
-    assert warm(place.instance) > warm(replace(place.instance, type_columns={}))
+    near = place.block["neighbour_distances"]
+    assert warm(place.instance, near) > warm(replace(place.instance, type_columns={}), near)

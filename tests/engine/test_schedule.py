@@ -13,10 +13,12 @@ from specahd.engine.schedule import (
     group_count,
     neighbour_count,
     on_short_routes,
+    temperature_by_spread,
     temperature_by_stops,
     temperatures,
 )
 from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.sandbox.calls import Result
 
@@ -46,9 +48,22 @@ def test_a_search_may_begin_hotter():
     [(240, [0, 8, 12], 1.5), (640, [0, 5, 15], 4.0), (640, [0, 0, 1], 12.0), (9, [0, 0, 0], 12.0)],
 )
 def test_a_search_begins_hotter_where_a_vehicle_has_room_for_many_stops(capacity, demands, start):
-    instance = SimpleNamespace(capacity=capacity, demands=np.array(demands))
-    assert temperature_by_stops(instance) == start == CVRP.engine.construction_temperature(instance)
-    assert CVRP.engine.start_temperature(instance) == 1.5
+    instance, near = SimpleNamespace(capacity=capacity, demands=np.array(demands)), np.zeros((1, 0))
+    assert temperature_by_stops(instance, near) == start
+    assert CVRP.engine.construction_temperature(instance, near) == start
+    assert CVRP.engine.start_temperature(instance, near) == 1.5
+
+
+def test_a_tour_begins_hotter_where_distances_of_neighbours_differ():
+    near = np.array([[9.0, 9.0], [1.0, 1.0], [1.0, 5.0]])
+    for distances in (near, 10.0 * near):
+        assert temperature_by_spread(distances) == pytest.approx(7.0 / 4.0)
+    for nothing in (np.zeros((3, 2)), np.zeros((2, 0))):
+        assert temperature_by_spread(nothing) == 1.0
+    tour, roads = SimpleNamespace(directed=False), SimpleNamespace(directed=True)
+    assert TSP.engine.construction_temperature(tour, near) == pytest.approx(7.0 / 4.0)
+    assert TSP.engine.construction_temperature(roads, near) == 1.0
+    assert TSP.engine.start_temperature(tour, near) == 1.0
 
 
 def test_large_instances_have_more_groups_and_fewer_neighbours():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from specahd.core.memory_limit import require_memory
-from specahd.engine.neighbours import nearest_neighbours
+from specahd.engine.neighbours import nearest_neighbours, neighbours_around
 from specahd.engine.timed_neighbours import candidates, neighbours_in_time
 from specahd.routing.base import AnyProblem
 from specahd.routing.distances import CONVENTION, MATRIX
@@ -55,11 +55,13 @@ def layout(problem: AnyProblem, instance: Any) -> Layout:
 def fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
     """Write an instance to arrays of its :func:`layout`."""
     problem.fill(instance, arrays)
-    count, timed = problem.engine.neighbours(instance), problem.engine.timed
+    family, measure = problem.engine, _measure(instance)
+    count, timed, each = family.neighbours(instance), family.timed, family.quadrant_neighbours
     looked_at = candidates(len(instance.coords), count) if timed else count
-    found = nearest_neighbours(
-        instance.coords, _measure(instance), instance.matrix, looked_at, depot=True
-    )
+    if each and instance.matrix is None:
+        found = neighbours_around(instance.coords, measure, count, each)
+    else:
+        found = nearest_neighbours(instance.coords, measure, instance.matrix, looked_at, depot=True)
     if timed:
         found = neighbours_in_time(*found, instance.windows, count, instance.durations)
     arrays["neighbours"][:], arrays["neighbour_distances"][:] = found

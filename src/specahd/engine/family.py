@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specahd.engine.schedule import neighbour_count
+from specahd.routing.base import FloatArray
 
 
 def _never(instance: Any) -> bool:
@@ -25,12 +26,15 @@ class Family:
         The name of the problem, and of the checkpoint that ships with specahd.
     start_temperature
         Returns the share of :func:`specahd.engine.schedule.temperatures` at which a search of an
-        instance begins.
+        instance begins, given the distances of its neighbour lists.
     construction_temperature
         The same where it begins at a construction, of which more has to change than of a solution
         that is given; None: as ``start_temperature``.
     neighbours
         Returns the maximum length of the neighbour lists of an instance.
+    quadrant_neighbours
+        Of how many neighbours in each quadrant the lists of an instance without a matrix hold the
+        nearest, however far they are.
     looks_up
         Whether straight distances of a small instance are looked up in a matrix, not computed.
     timed
@@ -50,9 +54,10 @@ class Family:
     """
 
     name: str
-    start_temperature: Callable[[Any], float] = lambda instance: 1.5
-    construction_temperature: Callable[[Any], float] | None = None
+    start_temperature: Callable[[Any, FloatArray], float] = lambda instance, near: 1.5
+    construction_temperature: Callable[[Any, FloatArray], float] | None = None
     neighbours: Callable[[Any], int] = _by_size
+    quadrant_neighbours: int = 0
     looks_up: bool = True
     timed: bool = False
     routes_disjoint: bool = False

@@ -142,7 +142,7 @@ class SandboxedEngine:
         self.exchanges = family.exchanges(instance)
         # By whether the first solution was given; otherwise it is a construction.
         self._temperatures = tuple(
-            temperatures(neighbour_distances, start(instance))
+            temperatures(neighbour_distances, start(instance, neighbour_distances))
             for start in (
                 family.construction_temperature or family.start_temperature,
                 family.start_temperature,

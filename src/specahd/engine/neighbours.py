@@ -10,6 +10,8 @@ _ENTRIES = 1 << 20
 """Number of neighbours that are looked up at a time, which bounds the temporary memory."""
 PLACES = 10
 """Number of a node's nearest nodes in each direction, next to which it may be inserted."""
+_SEEN = 1000
+"""Number of a node's nearest nodes among which those of an empty quadrant are looked for."""
 
 
 def nearest_neighbours(
@@ -68,6 +70,60 @@ def nearest_neighbours(
         neighbours[rows] = np.take_along_axis(found, order, 1)
         neighbour_distances[rows] = np.take_along_axis(measured, order, 1)
     return neighbours, neighbour_distances
+
+
+def neighbours_around(
+    coords: FloatArray, convention: Convention, count: int, each: int
+) -> tuple[IntArray, FloatArray]:
+    """Return near neighbours of every node on all sides, nearest first, and their distances.
+
+    They are the nearest ones, of which the farthest give way to the nearest ``each`` of every
+    quadrant around the node. So nodes of a cluster have neighbours outside of it (Johnson and
+    McGeoch, in Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Of equal
+    distances, the quadrants take turns.
+
+    The parameters and the result are those of :func:`nearest_neighbours`, with node 0 as a depot;
+    ``count`` is at least four times ``each``.
+    """
+    neighbours, measured = nearest_neighbours(coords, convention, None, count, depot=True)
+    points = coords if convention is not Convention.GEO else _on_sphere(coords)
+    tree = cKDTree(points[1:])
+    size, count = neighbours.shape
+    seen = max(count, min(_SEEN, size - 2))
+    for rows in np.array_split(np.arange(size), 1 + size * seen // _ENTRIES):
+        ranks = _ranks(coords, rows, neighbours[rows])
+        lacking = rows[(ranks == each).sum(axis=1) < 4]
+        if lacking.size and seen > count:
+            found = np.asarray(tree.query(points[lacking], k=np.arange(1, seen + 2))[1]) + 1
+            found = _others(found, lacking)
+            there = _ranks(coords, lacking, found)
+            farther = (there == 0) | (there > each)
+            chosen = np.sort(np.argsort(farther, axis=1, kind="stable")[:, :count], axis=1)
+            neighbours[lacking] = near = np.take_along_axis(found, chosen, 1)
+            measured[lacking] = distances(coords[lacking][:, None], coords[near], convention)
+            ranks = _ranks(coords, rows, neighbours[rows])
+        order = np.lexsort((ranks, measured[rows]))
+        neighbours[rows] = np.take_along_axis(neighbours[rows], order, 1)
+        measured[rows] = np.take_along_axis(measured[rows], order, 1)
+    return neighbours, measured
+
+
+def _ranks(coords: FloatArray, rows: IntArray, near: IntArray) -> IntArray:
+    """Return the place of each near node among those of its quadrant, from 1; 0 at its row's place.
+
+    The quadrants are those around the nodes of the rows.
+    """
+    across, along = np.moveaxis(coords[near] - coords[rows][:, None], -1, 0)
+    ranks = np.zeros(near.shape, np.int64)
+    # Each axis belongs to the quadrant that it begins.
+    for side in (
+        (across > 0) & (along >= 0),
+        (across <= 0) & (along > 0),
+        (across < 0) & (along <= 0),
+        (across >= 0) & (along < 0),
+    ):
+        ranks += np.cumsum(side, axis=1) * side
+    return ranks
 
 
 def directed_neighbours(matrix: FloatArray, count: int) -> IntArray:

@@ -51,7 +51,7 @@ class Order:
     part
         Whether the routes are only some of a solution's.
     exchanges
-        The number of exchanges of tails (VRPTW) or runs (directed tours) tried for each group.
+        The number of exchanges of tails or runs, or of turned runs, tried for each group.
     step_repairs
         As how many of ``repairs`` a step of the upper program's loops counts.
     """

@@ -6,6 +6,8 @@ temperature on routes of more than 24 stops: benchmarks/notes/2026-11-30-long-ro
 
 from typing import Any
 
+import numpy as np
+
 from specahd.routing.base import FloatArray
 
 _NEAREST = 10
@@ -25,13 +27,24 @@ _STOPS, _HOTTEST = 16.0, 12.0
 that is above the usual, and the highest (benchmarks/notes/2026-11-30-long-routes.md)."""
 
 
-def temperature_by_stops(instance: Any) -> float:
+def temperature_by_stops(instance: Any, neighbour_distances: FloatArray) -> float:
     """Return the first temperature without time windows, as a share: it is higher on long routes.
 
     Savings are far above the optimum there, and what they did wrong takes many dearer steps.
     """
     room = _STOPS * instance.demands[1:].mean()
     return float(max(_HOT, min(_HOTTEST, instance.capacity / max(1e-9, room))))
+
+
+def temperature_by_spread(neighbour_distances: FloatArray) -> float:
+    """Return the first temperature of a tour, as a share: it is higher where nodes form clusters.
+
+    It is the mean square of the distances of neighbours, over the square of their mean
+    (benchmarks/notes/2026-11-30-turned-runs-of-tours.md).
+    """
+    near = neighbour_distances[1:]
+    mean = float(near.mean()) if near.size else 0.0
+    return float(np.square(near).mean()) / mean**2 if mean else 1.0
 
 
 def on_short_routes(instance: Any) -> bool:

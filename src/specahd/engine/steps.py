@@ -157,7 +157,7 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
 
 @_of_family
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
-    """Try exchanges of the tails of two routes, or of two runs of a tour, at a temperature."""
+    """Try to exchange tails of two routes or runs of a tour, or to turn runs, at a temperature."""
     raise NotImplementedError
 
 

@@ -5,13 +5,15 @@ groups of an answer. ``nodes`` holds for each node the one before it and the one
 (:data:`OUT` while it is out), ``edges`` the distance to the latter.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from specahd.core.loop_cache import njit
 from specahd.engine import capacitated, changes, interfaces
-from specahd.engine.changes import CHANGED, CHANGES, FOLLOWING, PRECEDING
+from specahd.engine.changes import CHANGED, CHANGES, CURRENT, FOLLOWING, PRECEDING, mark
+from specahd.engine.exchanges import MOST
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, NODE_NOTED
 from specahd.engine.programs import (
@@ -22,12 +24,15 @@ from specahd.engine.programs import (
     groups_call,
     position_call,
 )
+from specahd.engine.random import uniform
 from specahd.engine.state import Instance, State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import leg_length
 
 PLACES = 10
 """Maximum number of neighbours next to which a node may be inserted."""
+LONGEST_RUN = 1000
+"""Maximum number of nodes that are turned round at once."""
 OUT = -1
 
 choose_groups = groups_call(interfaces.TOUR_GROUPS)
@@ -35,7 +40,6 @@ choose = position_call(interfaces.TOUR_POSITIONS)
 log_lines = capacitated.log_lines
 close_gaps = capacitated.close_gaps
 lacking = capacitated.lacking
-exchange_tails = capacitated.no_exchange
 keep_best = changes.keep_best
 
 
@@ -241,3 +245,74 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
 @inlined
 def keep(state: Any, scratch: Any, removed: int) -> None:
     pass
+
+
+@njit(cache=True)
+def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
+    """Try moves of 2-opt: two near nodes become neighbours, a run between them is turned round.
+
+    Of the two runs between both edges it is the shorter one, and nothing if both are longer than
+    :data:`LONGEST_RUN`. Simulated annealing accepts a move as it accepts a group.
+    """
+    nodes, edges, generator = state.nodes, state.edges, state.generator
+    neighbours, distances = instance.neighbours, instance.distances
+    most = MOST * temperature
+    if neighbours.shape[1] == 0:
+        return
+    for _ in range(tries):
+        first = int(uniform(generator) * len(nodes))
+        draw = uniform(generator)
+        # Nearer neighbours are drawn more often.
+        place = int(draw * draw * neighbours.shape[1])
+        second = neighbours[first, place]
+        near = instance.neighbour_distances[first, place]
+        # The second comes behind the first, or before it.
+        behind = uniform(generator) < 0.5
+        if not behind:
+            first, second = nodes[first, BEFORE], nodes[second, BEFORE]
+        gone = edges[first] + edges[second]
+        if near - gone > most:
+            continue
+        begin, end = nodes[first, BEHIND], nodes[second, BEHIND]
+        distance, joined = near, near
+        if behind:
+            joined = leg_length(distances, begin, end)
+        else:
+            distance = leg_length(distances, first, second)
+        detour = distance + joined - gone
+        # Zero: the two follow each other already, or the move is not worth its time.
+        if detour == 0.0 or detour > most:
+            continue
+        if detour > 0.0 and detour > -temperature * math.log(1.0 - uniform(generator)):
+            continue
+        inner, outer = begin, end
+        for _ in range(LONGEST_RUN - 1):
+            if inner == second or outer == first:
+                break
+            inner, outer = nodes[inner, BEHIND], nodes[outer, BEHIND]
+        if inner == second:
+            _turn(state, first, second, distance, joined)
+        elif outer == first:
+            _turn(state, second, first, distance, joined)
+        else:
+            continue
+        state.costs[CURRENT] += detour
+
+
+@njit(cache=True)
+def _turn(state: Any, before: int, last: int, distance: float, joined: float) -> None:
+    """Turn the run behind a node round, up to its last node, given the new edges' lengths."""
+    nodes, edges = state.nodes, state.edges
+    begin, behind = nodes[before, BEHIND], nodes[last, BEHIND]
+    node, length = begin, joined
+    while node != behind:
+        after = nodes[node, BEHIND]
+        nodes[node, BEHIND], nodes[node, BEFORE] = nodes[node, BEFORE], after
+        edges[node], length = length, edges[node]
+        mark(state, node)
+        node = after
+    nodes[begin, BEHIND], nodes[behind, BEFORE] = behind, begin
+    nodes[before, BEHIND], nodes[last, BEFORE] = last, before
+    edges[before] = distance
+    mark(state, before)
+    mark(state, behind)

@@ -16,6 +16,7 @@ from specahd.core.options import checked
 from specahd.engine.family import Family
 from specahd.engine.insertion import insertion
 from specahd.engine.neighbours import PLACES, directed_neighbours
+from specahd.engine.schedule import temperature_by_spread
 from specahd.problems.tsp import baseline, instance
 from specahd.problems.tsp.instance import Solution, TSPInstance, dumps_tour, from_zero, read_tour
 from specahd.routing import distances
@@ -307,12 +308,16 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     engine = Family(
         name="tsp",
         # Measured on pr2392 and rl11849.
-        start_temperature=lambda instance: 1.0,
+        start_temperature=lambda instance, near: 1.0,
+        construction_temperature=lambda instance, near: (
+            1.0 if instance.directed else temperature_by_spread(near)
+        ),
         neighbours=lambda instance: 24,
+        quadrant_neighbours=2,
         # In passes over a tour, computing a straight distance is faster than a lookup.
         looks_up=False,
-        # benchmarks/notes/2026-11-29-asymmetric-tours.md
-        exchanges=lambda instance: 32 if instance.directed else 0,
+        # benchmarks/notes/2026-11-29-asymmetric-tours.md, 2026-11-30-turned-runs-of-tours.md
+        exchanges=lambda instance: 32 if instance.directed else 10,
     )
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": insertion, "construct": _construct}

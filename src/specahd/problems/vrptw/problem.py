@@ -79,7 +79,7 @@ class VRPTW(VehicleProblem[Solution]):
         # Rebuilding routes with time windows raises the cost more:
         # benchmarks/notes/2026-11-22-what-the-rest-stands-on.md; and a change of a vehicle's type
         # more than one of an edge: benchmarks/notes/2026-11-29-types-of-vehicles.md
-        start_temperature=lambda instance: 9.0 if instance.type_columns else 3.0,
+        start_temperature=lambda instance, near: 9.0 if instance.type_columns else 3.0,
         neighbours=lambda instance: 100 if on_short_routes(instance) else 50,
         timed=True,
         routes_disjoint=True,
