@@ -16,7 +16,8 @@ again: a run that is there is not made twice. A line is a row of an evaluation w
 the cost over time where the solver tells it. At the end stands a table of median gaps to
 ``known`` or to bks.csv, which lies beside the folders of the instances, or else to the cheapest
 solution here. With ``CHECKPOINT=DIR``, or ``evolved``, in the environment the programs of that
-checkpoint run too.
+checkpoint run too; ``NAME=DIR,…`` are several with names of their own. ``SOLVERS=NAME,…`` leaves
+all others out. The solvers take turns, and every second instance is solved in the reverse order.
 """
 
 import json
@@ -169,9 +170,11 @@ def solvers(given: Any) -> dict[str, Any]:
         found["OR-Tools"] = or_tools
     if problem == "tsp" and find_spec("elkai"):
         found["LKH"] = lkh
-    if checkpoint := os.environ.get("CHECKPOINT"):
-        found["evolved"] = partial(engine, checkpoint=checkpoint)
-    return found
+    for word in filter(None, os.environ.get("CHECKPOINT", "").split(",")):
+        name, _, checkpoint = word.rpartition("=")
+        found[name or "evolved"] = partial(engine, checkpoint=checkpoint)
+    chosen = os.environ.get("SOLVERS", ",".join(found)).split(",")
+    return {name: found[name] for name in chosen if name in found}
 
 
 def read(word: str) -> tuple[Any, str, published.BestKnown | None]:
@@ -247,10 +250,11 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
         rows = map(json.loads, Path(out).read_text(encoding="utf-8").splitlines())
         done = {(row["instance"], row["solver"], row["seed"]): row for row in rows}
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    for word in files:
+    for place, word in enumerate(files):
         given, called, known = read(word)
         for seed in map(int, seeds.split(",")):
-            for name, solve in solvers(given).items():
+            turn = list(solvers(given).items())
+            for name, solve in turn[::-1] if place % 2 else turn:
                 if (called, name, seed) in done:
                     continue
                 began = time.perf_counter()
