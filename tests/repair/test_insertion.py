@@ -260,7 +260,8 @@ def test_training_cases_are_at_all_stages_of_a_descent(kind):
     assert [case.progress for case in made] == list(problem.operator.stages.values())
     costs = [case.cost for case in made]
     assert costs == sorted(costs, reverse=True)
-    assert len(set(costs)) == 4
+    # A descent of one repair a customer may end where it began.
+    assert len(set(costs[1:])) == 3
     assert made == stage_cases(problem, [case] * 4)
     for each in made:
         assert problem.check(each.instance, each.baseline) == ()
