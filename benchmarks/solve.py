@@ -173,8 +173,9 @@ def solvers(given: Any) -> dict[str, Any]:
     for word in filter(None, os.environ.get("CHECKPOINT", "").split(",")):
         name, _, checkpoint = word.rpartition("=")
         found[name or "evolved"] = partial(engine, checkpoint=checkpoint)
-    chosen = os.environ.get("SOLVERS", ",".join(found)).split(",")
-    return {name: found[name] for name in chosen if name in found}
+    if chosen := os.environ.get("SOLVERS"):
+        found = {name: found[name] for name in chosen.split(",")}
+    return found
 
 
 def read(word: str) -> tuple[Any, str, published.BestKnown | None]:
