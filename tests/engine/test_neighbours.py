@@ -95,6 +95,11 @@ def test_neighbours_around_a_node_are_the_nearest_ones_and_the_nearest_of_each_q
         for each in wanted:
             left.remove(each)
         assert sorted(away[node]) == pytest.approx(sorted([*wanted, *left[:rest]]))
+        # Of equal distances, those come first of which fewer came before from their quadrant.
+        met = [sides[other] if measured[node, other] else None for other in near]
+        ranks = [met[: place + 1].count(side) for place, side in enumerate(met)]
+        ties = (np.diff(away[node]) == 0.0) & (away[node, 1:] > 0.0)
+        assert (np.diff(ranks)[ties] >= 0).all()
         outside += away[node, -1] > 500.0
     assert (outside > 20) == (clusters > 1)
 
@@ -113,3 +118,10 @@ def test_of_neighbours_around_that_are_equally_far_the_quadrants_take_turns():
 def test_few_nodes_have_few_neighbours_around(size):
     neighbours, _ = neighbours_around(np.eye(size)[:, :2], Convention.EXACT_2D, 24, 2)
     assert neighbours.shape == (size, size - 2)
+
+
+def test_many_nodes_at_one_place_have_neighbours_around_it():
+    corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
+    places = np.concatenate([np.zeros((30, 2)), corners, 2.0 * corners])
+    neighbours, _ = neighbours_around(places, Convention.EXACT_2D, 12, 2)
+    assert all({*range(30, 38)} <= {*near} for near in neighbours[1:30].tolist())

@@ -49,7 +49,7 @@ def test_a_search_may_begin_hotter():
 )
 def test_a_search_begins_hotter_where_a_vehicle_has_room_for_many_stops(capacity, demands, start):
     instance, near = SimpleNamespace(capacity=capacity, demands=np.array(demands)), np.zeros((1, 0))
-    assert temperature_by_stops(instance, near) == start
+    assert temperature_by_stops(instance) == start
     assert CVRP.engine.construction_temperature(instance, near) == start
     assert CVRP.engine.start_temperature(instance, near) == 1.5
 
@@ -92,15 +92,20 @@ def test_on_long_routes_tails_are_exchanged_and_with_windows_fewer_neighbours_lo
 
 def ordered_by(problem, stops, given):
     """Return the order of a search's first slice, where a vehicle has room for some stops."""
+    instance = next(problem.generate("lower_train", 0))
+    capacity = int(stops * instance.demands[1:].mean()) + 1
+    near = np.ones((instance.size + 1, 1))
+    return first_order(problem, replace(instance, capacity=capacity), near, given)
+
+
+def first_order(problem, instance, near, given):
+    """Return the order of a search's first slice."""
     orders = []
 
     def call(asked):
         orders.append(Order.decode(asked.inputs[0]))
         return Result(Outcome.CRASHED)
 
-    instance = next(problem.generate("lower_train", 0))
-    instance = replace(instance, capacity=int(stops * instance.demands[1:].mean()) + 1)
-    near = np.ones((instance.size + 1, 1))
     engine = SandboxedEngine(SimpleNamespace(call=call), problem, instance, near, 1, seed=0)
     engine.start(problem.trivial_solution(instance), given=given)
     engine.improve(None, 5, 0.0, 1.0)
@@ -120,3 +125,14 @@ def test_a_search_from_a_given_solution_begins_no_hotter_on_long_routes():
     assert usual == 1.5
     assert hot == pytest.approx(4.0, rel=0.01)
     assert ordered_by(CVRP(), 10, False).temperature == usual
+
+
+def test_a_search_of_a_tour_turns_runs_and_begins_hotter_from_a_construction():
+    problem = TSP()
+    instance = next(problem.generate("lower_train", 0))
+    near = np.ones((instance.size, 2))
+    near[:, 1] = 5.0
+    made, given = (first_order(problem, instance, near, given) for given in (False, True))
+    assert made.exchanges == given.exchanges == 10
+    assert given.temperature == pytest.approx(3.0)
+    assert made.temperature == pytest.approx(3.0 * 13.0 / 9.0)

@@ -81,7 +81,7 @@ def test_turned_runs_alone_shorten_a_tour_and_change_what_they_say(longest, monk
     assert (state.best == behind).all()
 
 
-def test_crossed_edges_are_uncrossed_and_nothing_else():
+def test_crossed_edges_are_uncrossed():
     """Upper programs that name nobody leave the work to turned runs."""
     square = TSPInstance("square", np.array([[0, 0], [0, 9], [9, 0], [9, 9]]) * 1.0)
     place = Place(TSP(), square, start=(0, 3, 1, 2))
