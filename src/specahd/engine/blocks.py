@@ -59,7 +59,7 @@ def fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
     count, timed, each = family.neighbours(instance), family.timed, family.quadrant_neighbours
     looked_at = candidates(len(instance.coords), count) if timed else count
     if each and instance.matrix is None:
-        found = neighbours_around(instance.coords, measure, count, each)
+        found = neighbours_around(instance.coords, measure, looked_at, each)
     else:
         found = nearest_neighbours(instance.coords, measure, instance.matrix, looked_at, depot=True)
     if timed:

@@ -54,7 +54,7 @@ def nearest_neighbours(
         if count == 0:
             continue
         if tree is not None:
-            found = np.asarray(tree.query(points[rows], k=np.arange(1, count + 2))[1]) + first
+            found = _nearest(tree, points, rows, count) + first
         else:
             assert matrix is not None  # one of both
             # The shorter of the way and the way back.
@@ -94,8 +94,7 @@ def neighbours_around(
         ranks = _ranks(coords, rows, neighbours[rows])
         lacking = rows[(ranks == each).sum(axis=1) < 4]
         if lacking.size and seen > count:
-            found = np.asarray(tree.query(points[lacking], k=np.arange(1, seen + 2))[1]) + 1
-            found = _others(found, lacking)
+            found = _others(_nearest(tree, points, lacking, seen) + 1, lacking)
             there = _ranks(coords, lacking, found)
             farther = (there == 0) | (there > each)
             chosen = np.sort(np.argsort(farther, axis=1, kind="stable")[:, :count], axis=1)
@@ -106,6 +105,11 @@ def neighbours_around(
         neighbours[rows] = np.take_along_axis(neighbours[rows], order, 1)
         measured[rows] = np.take_along_axis(measured[rows], order, 1)
     return neighbours, measured
+
+
+def _nearest(tree: cKDTree, points: FloatArray, rows: IntArray, count: int) -> IntArray:
+    """Return the places in a tree of the nodes nearest to each row's, one more than ``count``."""
+    return np.asarray(tree.query(points[rows], k=np.arange(1, count + 2))[1])
 
 
 def _ranks(coords: FloatArray, rows: IntArray, near: IntArray) -> IntArray:

@@ -27,7 +27,7 @@ _STOPS, _HOTTEST = 16.0, 12.0
 that is above the usual, and the highest (benchmarks/notes/2026-11-30-long-routes.md)."""
 
 
-def temperature_by_stops(instance: Any, neighbour_distances: FloatArray) -> float:
+def temperature_by_stops(instance: Any) -> float:
     """Return the first temperature without time windows, as a share: it is higher on long routes.
 
     Savings are far above the optimum there, and what they did wrong takes many dearer steps.

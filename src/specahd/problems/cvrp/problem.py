@@ -115,7 +115,7 @@ class CVRP(VehicleProblem[Solution]):
     construction = "savings"
     engine = Family(
         name="cvrp",
-        construction_temperature=temperature_by_stops,
+        construction_temperature=lambda instance, near: temperature_by_stops(instance),
         # benchmarks/notes/2026-11-30-long-routes.md
         exchanges=lambda instance: 32 if on_long_routes(instance) else 0,
         routes_disjoint=True,
